@@ -1,4 +1,4 @@
-"""`numhlo.distributed`: programs of several processes, run together in this one.
+"""`numhlo.distributed`: programs of several processes, run together: as threads of this process, or in an MPI job.
 
 A StableHLO program may be written for a grid of replicas and partitions: each process runs it on arrays of its own, and
 collectives, channels, infeed and outfeed carry values between processes, and between a process and its host. This is
@@ -8,12 +8,17 @@ the host's module. Programs run compiled: what is between two collectives is fus
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+import numhlo
+from numhlo.backend.communication.mpi import World
 from numhlo.backend.communication.threads import run_threads
+from numhlo.backend.communication.transport import current_world, set_world
 from numhlo.compilation.program_function import ProgramFunction
 from numhlo.library.lax.collective_moves import all_gather as all_gather
 from numhlo.library.lax.collective_moves import all_to_all as all_to_all
@@ -34,7 +39,7 @@ from numhlo.library.sharding.meshes import make_mesh as make_mesh
 from numhlo.library.sharding.shard_map import shard_map as shard_map
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.counted import counted
-from numhlo.lowering.ir.errors import ArgumentError, CommunicationError
+from numhlo.lowering.ir.errors import ArgumentError, CommunicationError, UnsupportedError
 from numhlo.lowering.ops.process_groups import GridShape, Process
 from numhlo.lowering.process_grid import FROM_HOST, INFEED, OUTFEED, TO_HOST, Mailboxes, run_together
 from numhlo.lowering.shards import parse_meshes
@@ -43,13 +48,113 @@ from numhlo.switches import value_of
 from numhlo.tracer.core.array import Array
 
 __all__ = [
-    "Mesh", "PartitionSpec", "ProcessGrid", "all_gather", "all_to_all", "axis_index", "axis_size", "make_mesh",
-    "pbroadcast", "pcast", "pmax", "pmean", "pmin", "ppermute", "pshuffle", "psum", "psum_scatter", "shard_map",
+    "Mesh", "PartitionSpec", "ProcessGrid", "all_gather", "all_to_all", "axis_index", "axis_size", "initialize",
+    "make_mesh", "pbroadcast", "pcast", "pmax", "pmean", "pmin", "ppermute", "process_count", "process_index",
+    "pshuffle", "psum", "psum_scatter", "shard_map", "shutdown",
 ]  # fmt: skip
 
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def initialize(comm: Any = None, *, deterministic: bool = True, timeout: float | None = None) -> None:
+    """Make this Python process one process of a grid, with all others of its MPI job.
+
+    From then on programs with collectives run on the grid, wherever they are called: by `Module.run`, by what
+    `Module.callable` returns. Each process gives its own arrays, and gets its own results. What has no collectives runs
+    in this process alone, as ever. A grid has the replicas and partitions that a program says; where it says nothing,
+    each process is a replica. All processes must run the same programs, in the same order, by the same version.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Comm, optional
+        Whose processes make up the grid; by default all of the job. It is duplicated.
+    deterministic : bool, optional
+        Reductions combine in the order of the group, so that all bits are those of `ProcessGrid` and of every run.
+        Otherwise sums and products of floats are MPI's, in whatever order is fastest there.
+    timeout : float, optional
+        How many seconds a process waits for others before it raises; by default as long as they run.
+
+    Raises
+    ------
+    UnsupportedError
+        If mpi4py is not installed.
+    ArgumentError
+        If this process is in a grid already.
+
+    Notes
+    -----
+    A process that raises, or that ends while others wait for it, is named in the error that the others raise, with its
+    own error; then the job ends. ``NUMHLO_VERIFY=1`` compares what processes are about to do before each collective.
+
+    Examples
+    --------
+    In a program that ``mpiexec -n 4 python program.py`` runs: ``numhlo.distributed.initialize()``, then
+    ``module.run("main", x)``, with this process's ``x``.
+
+    >>> process_index(), process_count()
+    (0, 1)
+    """
+    if current_world() is not None:
+        raise ArgumentError("numhlo.distributed.initialize was called before", where=capture_location())
+    try:
+        mpi = import_module("mpi4py.MPI")
+    except ImportError as error:
+        raise UnsupportedError(
+            "a grid of processes needs mpi4py",
+            where=capture_location(),
+            why=str(error),
+            fix='pip install "numhlo[mpi]"; where there is no MPI, pip install mpich, too',
+        ) from error
+    world = World(
+        mpi,
+        mpi.COMM_WORLD if comm is None else comm,
+        numhlo.__version__,
+        deterministic=deterministic,
+        timeout=timeout,
+        verifies=lambda: bool(value_of("verify")),
+    )
+    set_world(world)
+    atexit.register(world.end)
+
+
+def process_index() -> int:
+    """Return which process of the grid this is; 0 outside of one.
+
+    Examples
+    --------
+    >>> process_index()
+    0
+    """
+    world = current_world()
+    return 0 if world is None else world.rank
+
+
+def process_count() -> int:
+    """Return how many processes the grid has; 1 outside of one.
+
+    Examples
+    --------
+    >>> process_count()
+    1
+    """
+    world = current_world()
+    return 1 if world is None else world.size
+
+
+def shutdown() -> None:
+    """Leave the grid, together with all other processes; outside of one, do nothing.
+
+    Examples
+    --------
+    >>> shutdown()
+    """
+    world = current_world()
+    if world is not None:
+        set_world(None)
+        atexit.unregister(world.end)
+        world.close()
 
 
 class ProcessGrid:

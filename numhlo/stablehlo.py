@@ -8,7 +8,7 @@ them one face.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from typing import Any
 
@@ -24,7 +24,7 @@ from numhlo.lowering.hlo import BEGIN, is_proto, parse_hlo, parse_hlo_proto, pri
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers, GatherDimensionNumbers, ScatterDimensionNumbers
-from numhlo.lowering.ops.process_groups import GridShape, require_size
+from numhlo.lowering.ops.process_groups import GridShape, grid_of, require_size
 from numhlo.lowering.passes.legalize_quantized import express_module
 from numhlo.lowering.strict_verifier import verify_strictly
 from numhlo.lowering.text import parse as parse_text
@@ -111,7 +111,8 @@ class Module:
         """The program's functions by name, each ready to be called."""
         found = {f.name: f for f in reversed(self.graph.functions)}  # a module's own before those of modules inside
         names = dict.fromkeys([f.name for f in self.graph.functions])
-        return {name: ProgramFunction(found[name], self._verify_once) for name in names}
+        grid = partial(grid_of, self.graph.attributes)
+        return {name: ProgramFunction(found[name], self._verify_once, grid) for name in names}
 
     def as_text(self, *, generic: bool = False, locations: bool = False) -> str:
         """Return the program as StableHLO text.

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from numhlo.backend.communication.transport import World, bound_transport, current_world
 from numhlo.compilation.entry import as_operand
 from numhlo.compilation.programs import CompiledProgram, InterpretedProgram, make_program
 from numhlo.lowering.interpreter import interpret
@@ -38,6 +40,7 @@ from numhlo.lowering.passes.refine_shapes import (
 )
 from numhlo.lowering.process_grid import Mailboxes, Place, run_process
 from numhlo.lowering.shards import Mesh
+from numhlo.lowering.text import print_module
 from numhlo.lowering.text.foreign import EncodedTensorType, can_be
 from numhlo.lowering.text.unregistered import DECLARATION, Unregistered
 from numhlo.tracer.core.arguments import LeafType, leaf_type
@@ -79,6 +82,8 @@ class ProgramFunction:
         As parsed; left unchanged.
     verify : callable
         Checks the program that the function belongs to, for a grid of processes; called before anything is made of it.
+    grid_of : callable, optional
+        Returns the grid that so many processes are for the program; None where it is for one process.
 
     Attributes
     ----------
@@ -95,12 +100,18 @@ class ProgramFunction:
     Array(-2., dtype=float32)
     """
 
-    def __init__(self, source: Function, verify: Callable[[GridShape | None], None]) -> None:
-        self.source = source
+    def __init__(
+        self,
+        source: Function,
+        verify: Callable[[GridShape | None], None],
+        grid_of: Callable[[int], GridShape | None] = lambda size: GridShape(size, 1),
+    ) -> None:
+        self.source, self._grid_of = source, grid_of
         self.programs: dict[Key, CompiledProgram | InterpretedProgram] = {}
         self.__name__ = self.__qualname__ = source.name
         self.__doc__ = f"{source!r}"
         self._functions: dict[Key, Function] = {}
+        self._agreed: set[GridShape] = set()
         self._depends_on_values = False
         self._types = [leaf for type in source.argument_types for leaf in leaf_types(type)]
         self._verify = verify
@@ -230,11 +241,35 @@ class ProgramFunction:
             results = self._grouped(leaves)
         return results[0] if len(results) == 1 else results
 
+    @cached_property
+    def communicates(self) -> bool:
+        """Return whether the function is one process's part of what several do."""
+        reachable = Module([self.source]).reachable()
+        return any(_is_of_processes(op) for function in reachable for op in function.body.walk())
+
     def run(self, *arrays: Any) -> tuple[Any, ...]:
-        """Return the results, computed by compiled code."""
+        """Return the results, computed by compiled code; in a process of a grid, together with the others."""
+        world = current_world()
+        grid = None if world is None or not self.communicates else self._grid_of(world.size)
+        if world is not None and grid is not None:
+            return self._run_in(world, grid, arrays)
         operands = self._concrete(arrays)
         program = self.programs.get(self._key(tuple([x.shape for x in operands]), operands)) or self._program(operands)
         return self._grouped([np.asarray(x).view(Array) for x in program(operands)])
+
+    def _run_in(self, world: World, grid: GridShape, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the results of this process of a grid; the others are told if it fails."""
+        try:
+            if grid not in self._agreed:
+                text = print_module(Module([*Module([self.source]).reachable()]))
+                world.agree(f"the program @{self.source.name}", f"{grid}\n{text}")
+                self._agreed.add(grid)
+            call = self.prepare(arrays, grid)
+            with bound_transport(world.transport(grid)):
+                return call()
+        except BaseException as error:
+            world.fail(error)
+            raise
 
     def interpret(self, *arrays: Any) -> tuple[Any, ...]:
         """Return the results, computed op by op on the reference interpreter."""

@@ -99,7 +99,7 @@ def closure(place: Place) -> dict[str, list[Requirement]]:
     What those need that are not installed here is not known, and left out.
     """
     needed: dict[str, list[Requirement]] = {}
-    waiting = [requirement for group in project_requirements().values() for requirement in group]
+    waiting = [r for group in project_requirements().values() for r in group if holds(r, "", place)]
     seen = set[tuple[str, str]]()
     while waiting:
         requirement = waiting.pop()

@@ -13,7 +13,9 @@ import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
-DECLARED = re.compile(r"(?P<name>[A-Za-z0-9._-]+)(?P<relation>>=|==)(?P<version>[0-9.]+)")
+DECLARED = re.compile(
+    r"(?P<name>[A-Za-z0-9._-]+)(?P<relation>>=|==)(?P<version>[0-9.]+)(; sys_platform != '[a-z0-9]+')?"
+)
 EXTRAS = re.compile(r"numhlo\[[a-z,]+\]")
 
 

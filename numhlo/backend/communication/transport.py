@@ -63,14 +63,57 @@ class Transport(Protocol):
         ...
 
 
+class World(Protocol):
+    """What a whole Python process is of, where it is one process of a grid.
+
+    Attributes
+    ----------
+    rank, size : int
+        Which process this is, and how many there are.
+    """
+
+    @property
+    def rank(self) -> int:
+        """Return which process this is."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Return how many processes there are."""
+        ...
+
+    def transport(self, shape: GridShape) -> Transport:
+        """Return the way to the others in a grid of some shape."""
+        ...
+
+    def agree(self, what: str, text: str) -> None:
+        """Raise in all processes unless this text is the same in all of them."""
+        ...
+
+    def fail(self, error: BaseException) -> None:
+        """Tell the others that this process has failed."""
+        ...
+
+    def end(self) -> None:
+        """Say that this process takes part no more."""
+        ...
+
+    def close(self) -> None:
+        """Leave the grid together with all others."""
+        ...
+
+
 _own: ScopedValue[Transport | None] = ScopedValue(None)
-_of_all: list[Transport] = []
+_worlds: list[World] = []
 
 
 def current_transport() -> Transport | None:
-    """Return the transport of this thread's process: the one that is bound, else that of the whole Python process."""
+    """Return the transport of this thread's process: the one that is bound, else that of the whole Python process.
+
+    The latter is of a grid of partitions: programs that say no more number all processes so.
+    """
     found = _own.get()
-    return found if found is not None or not _of_all else _of_all[-1]
+    return found if found is not None or not _worlds else _worlds[-1].transport(GridShape(1, _worlds[-1].size))
 
 
 bound_transport = _own.bound
@@ -98,6 +141,11 @@ def in_process(words: memoryview) -> Iterator[bool]:
         transport.end(words)
 
 
-def set_transport(transport: Transport | None) -> None:
-    """Make a transport that of all threads which have none of their own; None takes it away."""
-    _of_all[:] = [] if transport is None else [transport]
+def current_world() -> World | None:
+    """Return what this Python process is one process of, if it is."""
+    return _worlds[-1] if _worlds else None
+
+
+def set_world(world: World | None) -> None:
+    """Make this Python process one of many; None makes it one alone."""
+    _worlds[:] = [] if world is None else [world]

@@ -167,6 +167,31 @@ def _require_ids(name: str, ids: Iterable[Iterable[int]], count: int) -> None:
     )
 
 
+def grid_of(attributes: Mapping[str, Any], size: int) -> GridShape | None:
+    """Return the grid that so many processes are for a module: by default of replicas; None if it is for one process.
+
+    Raises
+    ------
+    ArgumentError
+        If the module is for another number of processes.
+    """
+    replicas, partitions = (attributes.get(name) for name in DEVICES)
+    if replicas == partitions == 1:
+        return None
+    if partitions is None:
+        replicas = size if replicas is None else replicas
+        partitions = size // replicas
+    elif replicas is None:
+        replicas = size // partitions
+    if replicas * partitions != size:
+        raise ArgumentError(
+            f"the program is for {replicas} replicas of {partitions} partitions, and there are {size} processes",
+            where=capture_location(),
+            fix=f"start {replicas * partitions} processes: mpiexec -n {replicas * partitions} python ...",
+        )
+    return GridShape(replicas, partitions)
+
+
 def require_size(attributes: Mapping[str, Any], grid: GridShape | None) -> None:
     """Raise if a module of these attributes is for another number of processes than there are.
 

@@ -55,8 +55,8 @@ def every_collective(kind: str, count: int, rows: int, columns: int, groups: str
     add(f'"stablehlo.reduce_scatter"(%a) <{{scatter_dimension = 1 : i64, {groups}}}> {reducer("ordered", kind)}', cut)
     add(f'"stablehlo.all_gather"(%a) <{{all_gather_dim = 1 : i64, {groups}}}>', wide)
     split = f"split_dimension = 0 : i64, concat_dimension = 1 : i64, split_count = {count} : i64"
-    add(f'"stablehlo.all_to_all"(%a) <{{{split}, {groups}}}>', moved)
-    if "use_global" not in groups:
+    if "use_global" not in groups:  # the others can't be grouped so
+        add(f'"stablehlo.all_to_all"(%a) <{{{split}, {groups}}}>', moved)
         pairs = [[k, (k + 1) % count] for k in range(count)][: max(count - 1, 1)]
         targets = f"source_target_pairs = dense<{pairs}> : tensor<{len(pairs)}x2xi64>"
         targets += f", {CHANNEL}" if CHANNEL in groups else ""

@@ -5,10 +5,25 @@ import pytest
 
 from numhlo.distributed import ProcessGrid
 from numhlo.stablehlo import parse
+from tests.backend.communication.grids import heat, heat_in_numpy, train, train_in_numpy, training_data
 from tests.backend.communication.programs import CHANNEL, TYPES, arrays_of, every_collective, same_bits
 
 SMALL, LARGE = (4, 6), (64, 606)
 """Arrays that one process of a group does all the work of, and arrays of which each does a share."""
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_a_stencil_and_a_training_on_threads(count):
+    start = np.random.default_rng(0).normal(size=(16, 9))
+    parts, module = np.split(start, count), heat(count, (16 // count, 9))
+    for steps in (0, 3, 8):
+        found = ProcessGrid(count).run(module, [(part, np.int32(steps)) for part in parts])
+        np.testing.assert_array_equal(np.concatenate([x for (x,) in found]), heat_in_numpy(start, steps))
+    weights, data = training_data(count)
+    for _ in range(2):
+        found = ProcessGrid(count).run(train(count, 8, 5), [(weights, *part) for part in data])
+        assert all(same_bits(one, found[0]) for one in found)
+        np.testing.assert_allclose(found[0][0], train_in_numpy(weights, data), 1e-5)
 
 
 def require_same(grid, module, arrays, calls=3):
