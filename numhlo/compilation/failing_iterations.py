@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.lowering.analysis.loops import count_of
 from numhlo.lowering.interpreter import evaluate_op
 from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
 from numhlo.lowering.ops import comparison, control_flow, conversion, creation, elementwise, indexing
@@ -218,22 +219,10 @@ def _spread(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _bounds(op: Op, iterations: _Iterations) -> tuple[Any, Any] | None:
     """Return the first number of a loop that counts up by one, and where it ends; None where it is no such loop."""
-    condition, body = op.regions
-    tests: Sequence[Op] = [x for x in condition.ops if x.definition is not creation.CONSTANT]
-    if len(tests) != 1 or tests[0].definition is not comparison.COMPARE or condition.returns != tests[0].results:
+    counted = count_of(op)
+    if counted is None or counted.position or counted.reaches or not counted.tests_alone:
         return None
-    index, limit = tests[0].operands
-    step = body.returns[0].owner
-    if (
-        not _is_integer(index)
-        or index is not condition.arguments[0]
-        or tests[0].attributes["comparison_direction"] != "LT"
-    ):
-        return None
-    if not isinstance(step, Op) or step.definition is not elementwise.ADD or body.arguments[0] not in step.operands:
-        return None
-    by = iterations.find(step.operands[1 - step.operands.index(body.arguments[0])])
-    bounds = iterations.find(op.operands[0]), iterations.find(limit)
-    if by is None or by.ndim or by != 1 or any(b is None for b in bounds):
+    by, bounds = iterations.find(counted.step), (iterations.find(op.operands[0]), iterations.find(counted.limit))
+    if not _is_integer(op.operands[0]) or by is None or by.ndim or by != 1 or any(b is None for b in bounds):
         return None
     return bounds

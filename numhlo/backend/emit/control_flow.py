@@ -13,9 +13,6 @@ import numpy as np
 from numhlo.backend.emit import scalar_indexing, scalar_scatter  # noqa: F401 - they fill the table of writers
 from numhlo.backend.emit.loop_rounds import (
     POLL_ROUNDS,
-    Count,
-    Descent,
-    descent_of,
     goes_unpolled,
     rounds_inside,
     rounds_text,
@@ -26,6 +23,7 @@ from numhlo.backend.emit.loop_rounds import (
 from numhlo.backend.emit.loop_state import LoopState, begun, variables
 from numhlo.backend.emit.scalar_code import Content, InMemory, NotScalarError, ScalarWriter, current, writes
 from numhlo.backend.kernels.draft import Block
+from numhlo.lowering.analysis.loops import Count, descent_of
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops import control_flow as ops
 from numhlo.lowering.ops.elementwise import AND
@@ -132,44 +130,44 @@ def _copies(block: Block, state: LoopState) -> int:
 
 def _write_strips(writer: ScalarWriter, op: Op, state: LoopState, counted: Count) -> None:
     """Write a loop that counts as one of strips, so that nothing in the inner one keeps the compiler from its best."""
-    condition, body = op.regions
-    text, counter = writer.text, _only_name(state.contents[counted.position])
+    condition, counter = op.regions[0], _only_name(state.contents[counted.position])
     writer.contents.update(zip(condition.arguments, state.contents, strict=True))
     for constant in condition.ops[:-1]:
         writer.op(constant)
     end, strip = _only_name(writer.names(counted.limit)), _strip(writer, op, state, counted)
-    counts_ones = counted.constant_step == 1  # LLVM then knows how often a strip goes round, and unrolls it
-    with text.block(f"while {counter} < {end}:"):
-        stop = text.let(f"min({counter} + {strip}, {end})", "stop")
-        with text.block("while True:"):
-            with text.block(f"if {counter} {'==' if counts_ones else '>='} {stop}:"):
-                text.line("break")
-            writer.contents.update(zip(body.arguments, state.read(), strict=True))
-            state.assign(writer.region(body))
-        with text.block(f"if {counter} >= {end}:"):
-            text.line("break")
-        write_look(text)
+    at = "==" if counted.constant_step == 1 else ">="  # LLVM then knows how often a strip goes round, and unrolls it
+    stop = f"min({counter} + {strip}, {end})"
+    _write_in_strips(writer, op, state, f"{counter} < {end}", stop, f"{counter} {at}", f"{counter} >= {end}")
 
 
-def _write_descent(writer: ScalarWriter, op: Op, state: LoopState, descent: Descent) -> None:
+def _write_descent(writer: ScalarWriter, op: Op, state: LoopState, descent: Count) -> None:
     """Write a loop that counts down as one of strips; none ends so low that the counter could wrap around."""
     condition, body = op.regions
-    text, counter = writer.text, _only_name(state.contents[descent.position])
+    counter = _only_name(state.contents[descent.position])
     writer.contents.update(zip(condition.arguments, state.contents, strict=True))
     for computed in writer.intervals.needed_ops(condition, [descent.limit]):
         writer.op(computed)
     end, past = _only_name(writer.names(descent.limit)), "<" if descent.reaches else "<="
     strip = max(1, POLL_ROUNDS // rounds_inside(body, writer.intervals))
     least = LOWEST + descent.reaches  # where a counter may be in the last round
-    with text.block(f"while not {counter} {past} {end}:"):
-        lowest = text.fresh("stop")
-        text.line(f"{lowest} = max(max({counter}, to_i64({least + strip})) - {strip}, {end})")
+    stop = f"max(max({counter}, to_i64({least + strip})) - {strip}, {end})"
+    ends = f"{counter} {past} {end}"
+    _write_in_strips(writer, op, state, f"not {ends}", stop, f"{counter} {past}", ends)
+
+
+def _write_in_strips(
+    writer: ScalarWriter, op: Op, state: LoopState, goes_on: str, stop: str, at: str, ends: str
+) -> None:
+    """Write a loop as one of strips: each goes on until ``at`` holds with its ``stop``; between them is a look."""
+    body, text = op.regions[1], writer.text
+    with text.block(f"while {goes_on}:"):
+        end = text.let(stop, "stop")
         with text.block("while True:"):
-            with text.block(f"if {counter} {past} {lowest}:"):
+            with text.block(f"if {at} {end}:"):
                 text.line("break")
             writer.contents.update(zip(body.arguments, state.read(), strict=True))
             state.assign(writer.region(body))
-        with text.block(f"if {counter} {past} {end}:"):
+        with text.block(f"if {ends}:"):
             text.line("break")
         write_look(text)
 

@@ -15,12 +15,10 @@ from numhlo.backend.interim.lanes import FEW_LANES, LaneRegion, lanes_at_once
 from numhlo.backend.interim.searches import QuickPlans
 from numhlo.backend.planning.constants import with_constants
 from numhlo.backend.program import Loop
+from numhlo.lowering.analysis.loops import count_of
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, Region
-from numhlo.lowering.ops.comparison import COMPARE
-from numhlo.lowering.ops.creation import CONSTANT
 from numhlo.lowering.ops.effects import op_has_effects
-from numhlo.lowering.ops.elementwise import ADD
 from numhlo.lowering.ops.indexing import DYNAMIC_UPDATE_SLICE
 
 
@@ -131,24 +129,11 @@ def _counted(op: Op) -> tuple[int, int]:
     NotStackedError
         If none does, or not far.
     """
-    condition, body = op.regions
-    test = condition.returns[0].owner
-    if isinstance(test, Op) and test.definition is COMPARE and test.attributes["comparison_direction"] == "LT":
-        argument, limit = test.operands
-        end = limit.owner
-        if argument in condition.arguments and isinstance(end, Op) and end.definition is CONSTANT:
-            number, rounds = condition.arguments.index(argument), int(end.attributes["value"])
-            if rounds > FEW_LANES and _counts_up(body, number):
-                return number, rounds
-    raise NotStackedError("no loop over many lanes")
-
-
-def _counts_up(body: Region, number: int) -> bool:
-    after = body.returns[number].owner
-    if not isinstance(after, Op) or after.definition is not ADD or after.operands[0] is not body.arguments[number]:
-        return False
-    step = after.operands[1].owner
-    return isinstance(step, Op) and step.definition is CONSTANT and int(step.attributes["value"]) == 1
+    counted = count_of(op)
+    end = None if counted is None or counted.reaches else counted.constant_limit
+    if counted is None or end is None or end <= FEW_LANES or counted.constant_step != 1:
+        raise NotStackedError("no loop over many lanes")
+    return counted.position, end
 
 
 def _written(op: Op, number: int, counter: int, lanes: int) -> Op:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from numhlo.backend.emit.loop_rounds import count_of
 from numhlo.backend.program import Counting, Launch, Loop, Step
+from numhlo.lowering.analysis.loops import count_of
 from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops.control_flow import WHILE
 from numhlo.lowering.ops.creation import CONSTANT
@@ -21,7 +21,7 @@ WORDS = {"int32": 4, "int64": 8}
 def counting_of(loop: Loop) -> Counting | None:
     """Return how a loop counts from step to step up to a constant, None where it does more, or anything else."""
     count = count_of(loop.op) if loop.op.definition is WHILE else None
-    if count is None or count.constant_limit is None or count.constant_step is None:
+    if count is None or count.reaches or count.constant_limit is None or count.constant_step is None:
         return None
     condition, body = loop.op.regions
     itemsize = WORDS.get(count.limit.tensor.dtype.name)

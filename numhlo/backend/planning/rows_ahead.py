@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from numhlo.backend.emit.elementwise import COSTS
-from numhlo.backend.emit.loop_rounds import constant_count_of
 from numhlo.backend.emit.support import emits_element
+from numhlo.lowering.analysis.loops import trip_count
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops.control_flow import COMPOSITE, WHILE
@@ -93,11 +93,11 @@ class Rows:
 
     def note_all(self) -> None:
         """Note all ops of rounds that compute of rows alone, if it is known how many rounds there are."""
-        counted = constant_count_of(self.loop)
-        for op in self.loop.regions[1].ops if counted is not None else ():
+        rounds = trip_count(self.loop)
+        for op in self.loop.regions[1].ops if rounds is not None else ():
             if op.definition is CONSTANT or (is_moved(op) and all(map(self.is_fixed, op.operands))):
                 self.fixed.add(op.result)
-            elif counted is not None and self._is_of_rows(op, counted.rounds):
+            elif rounds is not None and self._is_of_rows(op, rounds):
                 self.note(op)
 
     def _is_of_rows(self, op: Op, rounds: int) -> bool:

@@ -12,10 +12,10 @@ from functools import lru_cache
 import numpy as np
 
 from numhlo.backend.emit.intervals import Intervals, whole_type
-from numhlo.backend.emit.loop_rounds import ConstantCount, constant_count_of
 from numhlo.backend.emit.special import COMPOSITE_KERNELS
 from numhlo.backend.emit.tables import RootRule
 from numhlo.backend.planning.region import RegionPlanner
+from numhlo.lowering.analysis.loops import count_of, trip_count
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, TensorType, Type, Value
 from numhlo.lowering.ops.builder import FunctionBuilder
@@ -38,8 +38,8 @@ def filled_by(op: Op) -> list[int]:
     """
     if op.definition is not WHILE:
         return []
-    counted = constant_count_of(op)
-    if counted is None or not any(_writes_rows(op, number, counted) for number in range(len(op.operands))):
+    counted, rounds = count_of(op), trip_count(op)
+    if counted is None or rounds is None or not any(_writes_rows(op, k, rounds) for k in range(len(op.operands))):
         return []
     intervals = Intervals()
     intervals.enter(op)
@@ -52,26 +52,26 @@ def filled_by(op: Op) -> list[int]:
     counter = body.arguments[counted.position]
     found = []
     for number, argument in enumerate(body.arguments):
-        if not _writes_rows(op, number, counted) or op.regions[0].arguments[number] in tested:
+        if not _writes_rows(op, number, rounds) or op.regions[0].arguments[number] in tested:
             continue
         update = body.returns[number].owner
         assert isinstance(update, Op)
         row, index = intervals.of(update.operands[2]), update.operands[2]
-        each_once = row is not None and row.within(0, counted.rounds - 1) and _counts(index, counter, intervals)
+        each_once = row is not None and row.within(0, rounds - 1) and _counts(index, counter, intervals)
         read = users[argument] != [update] or update.operands.count(argument) > 1 or argument in body.returns
         if each_once and not read:
             found.append(number)
     return found
 
 
-def _writes_rows(op: Op, number: int, counted: ConstantCount) -> bool:
+def _writes_rows(op: Op, number: int, rounds: int) -> bool:
     """Return whether every round of a loop replaces a row of an array that has as many."""
     body = op.regions[1]
     array, update = body.arguments[number], body.returns[number].owner
     if not isinstance(update, Op) or update.definition is not DYNAMIC_UPDATE_SLICE or update.operands[0] is not array:
         return False
     shape, window = array.tensor.shape, update.operands[1].tensor.shape
-    return len(shape) > 0 and shape[0] == counted.rounds and window == (1, *shape[1:])
+    return len(shape) > 0 and shape[0] == rounds and window == (1, *shape[1:])
 
 
 def _outside(op: Op) -> Sequence[Value]:

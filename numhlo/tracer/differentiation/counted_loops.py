@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from numhlo.lowering.analysis.loops import integer_of, trip_count
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, TensorType, Value
-from numhlo.lowering.ops import comparison, control_flow, creation
+from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops import elementwise as ops
 from numhlo.tracer.core.bind import bind, bind1, trace_region
 from numhlo.tracer.core.operands import known_value
@@ -42,7 +43,7 @@ def as_scan(op: Op, inits: Sequence[Any], outside: Mapping[Value, Any]) -> Count
     outside : mapping
         What the loop uses from around it; the current trace is one of primal values.
     """
-    steps = _trip_count(op, inits)
+    steps = _known_trip_count(op, inits)
     if steps is None:
         steps = count_steps(op, inits, outside)
     if steps is None:
@@ -59,7 +60,7 @@ def as_scan(op: Op, inits: Sequence[Any], outside: Mapping[Value, Any]) -> Count
 
 def is_counted(op: Op) -> bool:
     """Return whether a while loop counts from one constant to another."""
-    return _trip_count(op, [None] * len(op.operands)) is not None
+    return trip_count(op) is not None
 
 
 def _count_by_running(op: Op, inits: Sequence[Any], outside: Mapping[Value, Any]) -> int | None:
@@ -77,49 +78,15 @@ def _count_by_running(op: Op, inits: Sequence[Any], outside: Mapping[Value, Any]
     return None if count is None else int(count)
 
 
-def _trip_count(op: Op, inits: Sequence[Any]) -> int | None:
-    condition, body = op.regions
-    test = condition.returns[0].owner
-    if not isinstance(test, Op) or test.definition is not comparison.COMPARE:
-        return None
-    if test.attributes["comparison_direction"] not in ("LT", "LE"):
-        return None
-    counter, bound = test.operands
-    if counter not in condition.arguments:
-        return None
-    place = condition.arguments.index(counter)
-    step = _increment(body, place)
-    start, limit = _constant(op.operands[place], inits[place]), _constant(bound, None)
-    if limit is None and bound in condition.arguments:
-        other = condition.arguments.index(bound)
-        if body.returns[other] is body.arguments[other]:
-            limit = _constant(op.operands[other], inits[other])
-    if step is None or step <= 0 or start is None or limit is None:
-        return None
-    last: int = limit + (test.attributes["comparison_direction"] == "LE")
-    steps: int = -(-(last - start) // step)
-    return steps if steps > 0 else 0
+def _known_trip_count(op: Op, inits: Sequence[Any]) -> int | None:
+    """Return how often a loop runs that counts between what is known of its carries."""
+    known = dict(zip(op.operands, inits, strict=True))
+    return trip_count(op, lambda value: _integer(value, known.get(value)))
 
 
-def _increment(body: Region, place: int) -> int | None:
-    """Return what a body adds to one of its carries, if a constant."""
-    owner = body.returns[place].owner
-    if not isinstance(owner, Op) or owner.definition is not ops.ADD:
-        return None
-    for x, y in (owner.operands, owner.operands[::-1]):
-        if x is body.arguments[place]:
-            return _constant(y, None)
-    return None
-
-
-def _constant(value: Value, array: Any) -> int | None:
-    """Return the integer that a value holds, from its defining constant or the array bound to it."""
-    owner = value.owner
-    found: Any = None
-    if isinstance(owner, Op) and owner.definition is creation.CONSTANT:
-        found = owner.attributes["value"]
-    elif array is not None:
-        found = known_value(array)
+def _integer(value: Value, array: Any) -> int | None:
+    """Return the integer that a value is, from its defining constant or the array bound to it."""
+    found = None if array is None else known_value(array)
     if found is None or found.ndim or found.dtype.kind not in "iu":
-        return None
+        return integer_of(value)
     return int(found)
