@@ -9,7 +9,9 @@ the host's module. Programs run compiled: what is between two collectives is fus
 from __future__ import annotations
 
 import atexit
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -41,7 +43,17 @@ from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ir.errors import ArgumentError, CommunicationError, UnsupportedError
 from numhlo.lowering.ops.process_groups import GridShape, Process
-from numhlo.lowering.process_grid import FROM_HOST, INFEED, OUTFEED, TO_HOST, Mailboxes, run_together
+from numhlo.lowering.process_grid import (
+    FROM_HOST,
+    HOST,
+    INFEED,
+    OUTFEED,
+    TO_HOST,
+    Exchange,
+    Key,
+    Mailboxes,
+    run_together,
+)
 from numhlo.lowering.shards import parse_meshes
 from numhlo.stablehlo import Module
 from numhlo.switches import value_of
@@ -198,6 +210,7 @@ class ProcessGrid:
                 )
         self.shape = GridShape(int(replicas), int(partitions))
         self._host = Mailboxes()
+        self._hosting = threading.local()
 
     def __repr__(self) -> str:
         return str(self.shape)
@@ -208,6 +221,7 @@ class ProcessGrid:
         arguments: Sequence[Sequence[Any]],
         *,
         interpret: bool = False,
+        host: Callable[[ProcessGrid], object] | None = None,
     ) -> list[tuple[Any, ...]]:
         """Run a program in every process, and return what each of them returns.
 
@@ -220,11 +234,26 @@ class ProcessGrid:
             One sequence a process: the function's arguments, which are given as to `Module.run`.
         interpret : bool, optional
             Run op by op on the reference interpreter: slow, and the same bits.
+        host : callable, optional
+            Called with the grid in a thread of its own while the processes run, to answer what they send: in it,
+            `fetch` and `receive` wait for the next arrays. What is fed and sent before the run needs none.
 
         Returns
         -------
         list of tuple of Array
             One tuple a process.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from numhlo import stablehlo
+        >>> module = stablehlo.parse('''func.func @main(%t: !stablehlo.token, %x: tensor<f32>) -> tensor<f32> {
+        ...   %0 = "stablehlo.outfeed"(%x, %t) : (tensor<f32>, !stablehlo.token) -> !stablehlo.token
+        ...   %1:2 = "stablehlo.infeed"(%0) : (!stablehlo.token) -> (tensor<f32>, !stablehlo.token)
+        ...   return %1#0 : tensor<f32>
+        ... }''')
+        >>> ProcessGrid().run(module, [(None, 3)], host=lambda grid: grid.feed(grid.fetch()[0] + 1))
+        [(Array(4., dtype=float32),)]
 
         Raises
         ------
@@ -245,17 +274,29 @@ class ProcessGrid:
                 fix="give one tuple of arguments a process",
             )
         triples = zip(processes, functions, arguments, strict=True)
+        answer = None if host is None else partial(self._answer, host)
         try:
             if interpret or value_of("engine") == "interpreter" or value_of("check"):
                 placed = {process: f.prepare_interpreted(given, self.shape) for process, f, given in triples}
-                found = run_together(placed, self.shape, self._host)
+                found = run_together(placed, self.shape, self._host, answer)
             else:
                 calls = {process: f.prepare(given, self.shape) for process, f, given in triples}
-                found = run_threads(calls, self.shape, self._host)
+                found = run_threads(calls, self.shape, self._host, answer)
         except CommunicationError as error:
             error.where = error.where or capture_location()
             raise
         return [found[process] for process in processes]
+
+    def _answer(self, host: Callable[[ProcessGrid], object], exchange: Exchange) -> None:
+        """Call the host's function, with queues that wait."""
+        self._hosting.exchange = exchange
+        host(self)
+
+    def _next(self, key: Key) -> tuple[Array, ...] | None:
+        """Return the next arrays of a queue; None where there are none, unless the host's function waits for them."""
+        exchange: Exchange | None = getattr(self._hosting, "exchange", None)
+        found = self._host.take_now(key) if exchange is None else exchange.take(key, HOST)
+        return None if found is None else tuple([array.view(Array) for array in found])
 
     def run_sharded(self, program: Module, *arrays: Any) -> tuple[Any, ...]:
         """Run a program of whole arrays, whose manual computations run in all processes, each on its part.
@@ -319,7 +360,7 @@ class ProcessGrid:
         >>> ProcessGrid().fetch() is None
         True
         """
-        return _arrays(self._host.take_now((OUTFEED, self._place(process))))
+        return self._next((OUTFEED, self._place(process)))
 
     def send(self, channel: int, *arrays: Any, process: tuple[int, int] = (0, 0)) -> None:
         """Send arrays over a channel to a process's ``recv`` that has ``is_host_transfer``.
@@ -338,7 +379,7 @@ class ProcessGrid:
         >>> ProcessGrid().receive(1) is None
         True
         """
-        return _arrays(self._host.take_now((TO_HOST, int(channel), self._place(process))))
+        return self._next((TO_HOST, int(channel), self._place(process)))
 
     def _place(self, process: tuple[int, int]) -> Process:
         if process not in self.shape.processes():
@@ -361,7 +402,3 @@ class ProcessGrid:
 
 def _copies(arrays: Sequence[Any]) -> list[np.ndarray]:
     return [np.array(array) for array in arrays]
-
-
-def _arrays(found: Sequence[np.ndarray] | None) -> tuple[Array, ...] | None:
-    return None if found is None else tuple([array.view(Array) for array in found])

@@ -10,7 +10,7 @@ import pytest
 
 from numhlo import stablehlo
 from numhlo.distributed import ProcessGrid
-from numhlo.lowering.ir.errors import ArgumentError, CommunicationError, UnsupportedError
+from numhlo.lowering.ir.errors import ArgumentError, CommunicationError, UnsupportedError, VerificationError
 
 GRIDS = [(1, 1), (2, 1), (1, 2), (4, 2)]
 TOKEN = "!stablehlo.token"
@@ -402,3 +402,96 @@ def test_extents_that_the_grid_decides():
     }}"""
     with pytest.raises(UnsupportedError, match=r"^all_gather: the extents of its result tensor<\?xi64> are not known"):
         ProcessGrid(2, 2).run(stablehlo.parse(text), [(np.arange(3),)] * 4)
+
+
+ASYNCHRONOUS = """
+func.func @main(%x: tensor<2xf32>) -> tensor<4xf32> {
+  %f = "stablehlo.async_start"(%x) ({
+    ^bb0(%a: tensor<2xf32>):
+      %0 = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}>
+        : (tensor<2xf32>) -> tensor<4xf32>
+      stablehlo.return %0 : tensor<4xf32>
+  }) : (tensor<2xf32>) -> !stablehlo.future<tensor<4xf32>>
+  %y = stablehlo.concatenate %x, %x, dim = 0 : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+  %r = "stablehlo.async_done"(%f) : (!stablehlo.future<tensor<4xf32>>) -> tensor<4xf32>
+  %z = stablehlo.add %y, %r : tensor<4xf32>
+  return %z : tensor<4xf32>
+}"""
+
+
+@pytest.mark.specifies("asynchronous pairs")
+def test_what_begins_asynchronously_is_there_when_it_is_waited_for():
+    module = stablehlo.parse(ASYNCHRONOUS, strict=True)
+    found = ProcessGrid(2).run(module, [(np.float32([1, 2]),), (np.float32([3, 5]),)])
+    assert [r[0].tolist() for r in found] == [[2, 4, 4, 7], [4, 7, 6, 10]]
+    with pytest.raises(VerificationError, match=r"async_start.*must be a !stablehlo\.future<tensor<4xf32>>"):
+        stablehlo.parse(ASYNCHRONOUS.replace("future<tensor<4x", "future<tensor<5x")).verify()
+
+
+QUANTIZED = "tensor<2x!quant.uniform<i8:f32, 0.5:1>>"
+
+
+@pytest.mark.specifies("infeed outfeed")
+def test_hosts_and_processes_exchange_the_integers_of_quantized_tensors():
+    lines = f"""func.func @main(%t: {TOKEN}) -> {QUANTIZED.replace("2x", "4x")} {{
+      %r:2 = "stablehlo.infeed"(%t) <{{infeed_config = ""}}> : ({TOKEN}) -> ({QUANTIZED}, {TOKEN})
+      %s = stablehlo.add %r#0, %r#0 : {QUANTIZED}
+      %o = "stablehlo.outfeed"(%s, %r#1) : ({QUANTIZED}, {TOKEN}) -> {TOKEN}
+      %g = "stablehlo.all_gather"(%s) <{{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}}>
+        : ({QUANTIZED}) -> {QUANTIZED.replace("2x", "4x")}
+      return %g : {QUANTIZED.replace("2x", "4x")} }}"""
+    grid = ProcessGrid(2)
+    grid.feed(np.int8([3, -4]), process=(0, 0))
+    grid.feed(np.int8([100, 1]), process=(1, 0))
+    found = grid.run(stablehlo.parse(lines), [(None,)] * 2)
+    assert [r[0].tolist() for r in found] == [[5, -9, 127, 1]] * 2  # (q - 1) / 2, twice that, within 8 bits
+    assert grid.fetch(process=(1, 0))[0].tolist() == [127, 1]
+
+
+def test_several_arrays_are_broadcast_together():
+    text = """func.func @main(%x: tensor<2xf32>, %y: tensor<i32>) -> (tensor<2xf32>, tensor<i32>) {
+      %0:2 = "stablehlo.collective_broadcast"(%x, %y) <{replica_groups = dense<[[1, 0]]> : tensor<1x2xi64>}>
+        : (tensor<2xf32>, tensor<i32>) -> (tensor<2xf32>, tensor<i32>)
+      return %0#0, %0#1 : tensor<2xf32>, tensor<i32> }"""
+    given = [(np.float32([k, k]), np.int32(-k)) for k in (1, 2)]
+    found = ProcessGrid(2).run(stablehlo.parse(text, strict=True), given)
+    assert [(x.tolist(), y.item()) for x, y in found] == [([2, 2], -2)] * 2
+
+
+ANSWERED = f"""
+func.func @main(%t: {TOKEN}, %x: tensor<2xi64>) -> (tensor<2xi64>, tensor<2xi64>) {{
+  %0 = "stablehlo.send"(%x, %t) {{channel_handle = #stablehlo.channel_handle<handle = 1, type = 2>,
+    is_host_transfer = true}} : (tensor<2xi64>, {TOKEN}) -> {TOKEN}
+  %1:2 = "stablehlo.recv"(%0) {{channel_handle = #stablehlo.channel_handle<handle = 2, type = 3>,
+    is_host_transfer = true}} : ({TOKEN}) -> (tensor<2xi64>, {TOKEN})
+  %2 = "stablehlo.outfeed"(%1#0, %1#1) : (tensor<2xi64>, {TOKEN}) -> {TOKEN}
+  %3:2 = "stablehlo.infeed"(%2) : ({TOKEN}) -> (tensor<2xi64>, {TOKEN})
+  return %1#0, %3#0 : tensor<2xi64>, tensor<2xi64>
+}}"""
+
+
+@pytest.mark.specifies("send recv infeed outfeed")
+def test_a_host_answers_while_processes_run():
+    module, grid = stablehlo.parse(ANSWERED), ProcessGrid(2)
+    given = [(None, np.array([1, 2])), (None, np.array([3, 4]))]
+
+    def answer(grid):
+        for process in ((1, 0), (0, 0)):
+            (sent,) = grid.receive(1, process=process)
+            grid.send(2, sent * 10, process=process)
+        for process in ((0, 0), (1, 0)):
+            grid.feed(grid.fetch(process=process)[0] + 1, process=process)
+
+    found = grid.run(module, given, host=answer)
+    assert [[r.tolist() for r in results] for results in found] == [[[10, 20], [11, 21]], [[30, 40], [31, 41]]]
+    assert grid.fetch() is None and grid.receive(1) is None
+    with pytest.raises(
+        CommunicationError, match=r"the host waits for its outfeed; process \(0, 0\) waits for channel 2"
+    ):
+        grid.run(module, given, host=lambda grid: grid.fetch())
+    grid = ProcessGrid(2)
+    with pytest.raises(ZeroDivisionError) as caught:
+        grid.run(module, given, host=lambda grid: 1 // 0)
+    assert caught.value.__notes__ == ["in the host of ProcessGrid(replicas=2, partitions=1)"]
+    with pytest.raises(CommunicationError, match="waits for channel 2 from the host"):
+        ProcessGrid(2).run(module, given)

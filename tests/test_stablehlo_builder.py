@@ -251,3 +251,35 @@ def test_methods_are_the_ops():
     assert {"add", "reduce", "custom_call"} <= set(dir(b))
     with pytest.raises(AttributeError, match="StableHLO no op of that name"):
         b.sines(1)
+
+
+def test_one_inner_builder_is_called_several_times():
+    b = Builder("main")
+    x = b.parameter(0, (2,), F32)
+    double = b.sub_builder("double")
+    y = double.parameter(0, (2,), F32)
+    double.add(y, y)
+    once = b.call(double, x)
+    b.call(double, once)
+    module = b.build()
+    assert [f.name for f in module.graph.reachable()].count("double") == 1
+    assert module.run("main", F32([1, 2]))[0].tolist() == [4, 8]
+    double.negate(double.add(y, y))  # what has been called is left as it was
+    b.call(double, once)
+    assert b.build().run("main", F32([1, 2]))[0].tolist() == [-4, -8]
+    assert module.run("main", F32([1, 2]))[0].tolist() == [4, 8]
+
+
+@pytest.mark.specifies("Select")
+def test_select_of_tuples():
+    b = Builder("main")
+    p, x, y = b.parameter(0, (), np.bool_), b.parameter(1, (2,), F32), b.parameter(2, (), np.int32)
+    b.select(p, b.tuple(x, b.tuple(y)), b.tuple(b.negate(x), b.tuple(b.negate(y))))
+    module = b.build()
+    for chosen, sign in ((True, 1), (False, -1)):
+        ((found, (number,)),) = module.run("main", np.array(chosen), F32([1, 2]), np.int32(3))
+        assert (found.tolist(), number.item()) == ([sign, 2 * sign], 3 * sign)
+    b = Builder("main", raise_at_once=True)
+    p, x = b.parameter(0, (2,), np.bool_), b.parameter(1, (2,), F32)
+    with pytest.raises(ArgumentError, match="a scalar of booleans chooses between two tuples of one type"):
+        b.select(p, b.tuple(x), b.tuple(x))

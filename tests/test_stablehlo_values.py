@@ -323,3 +323,59 @@ def test_notes_of_other_tools_change_nothing():
     module.run("main", X[0, :3])
     (compiled,) = module.callable().programs.values()
     assert [op.definition.name for op in compiled.function.body.ops] == ["tanh", "add"]
+
+
+@pytest.mark.parametrize("element", ["i2", "i4", "ui2", "ui4"])
+def test_shapes_of_narrow_integers(element):
+    text = f"""func.func @main(%x: tensor<1x3xf32>, %s: tensor<1x{element}>) -> (tensor<?xi32>, tensor<?x?xf32>) {{
+      %0 = "stablehlo.dynamic_iota"(%s) <{{iota_dimension = 0 : i64}}> : (tensor<1x{element}>) -> tensor<?xi32>
+      %1 = stablehlo.real_dynamic_slice %x, %z, %l, %o : (tensor<1x3xf32>, tensor<2x{element}>, tensor<2x{element}>,
+        tensor<2x{element}>) -> tensor<?x?xf32>
+      return %0, %1 : tensor<?xi32>, tensor<?x?xf32> }}"""
+    ones, zeros = (f"stablehlo.constant dense<{n}> : tensor<2x{element}>" for n in (1, 0))
+    text = text.replace("%1 = ", f"%z = {zeros} %l = {ones} %o = {ones} %1 = ")
+    dtype = stablehlo.parse(text).functions["main"].source.argument_types[1].dtype
+    counted, cut = both(text, X[:1, :3], np.ones(1, dtype))
+    assert (counted.tolist(), cut.tolist()) == ([0], [[0]])
+
+
+OUTSIDE = {"i2": (-3, 2), "i4": (-9, 8), "ui2": (-1, 4), "ui4": (-1, 16), "i8": (-129, 128)}
+
+
+@pytest.mark.parametrize("element", OUTSIDE)
+def test_numbers_out_of_the_range_of_an_argument(element):
+    module = stablehlo.parse(
+        f"func.func @main(%x: tensor<{element}>) -> tensor<{element}> {{ return %x : tensor<{element}> }}"
+    )
+    low, high = OUTSIDE[element]
+    for number in (low + 1, high - 1):
+        assert int(module.run("main", number)[0]) == number
+    for number in (low, high):
+        with pytest.raises(ArgumentError, match=f"can't hold {number}"):
+            module.run("main", number)
+
+
+RANDOM = """func.func @main(%s: tensor<1xi64>) -> tensor<NxT> {
+  %a = stablehlo.constant dense<0.0> : tensor<T> %b = stablehlo.constant dense<1.0> : tensor<T>
+  %r = stablehlo.rng %a, %b, %s, distribution = UNIFORM : (tensor<T>, tensor<T>, tensor<1xi64>) -> tensor<NxT>
+  return %r : tensor<NxT> }""".replace("T", "f32")
+
+
+def test_shapes_of_random_numbers():
+    known, opened = (stablehlo.parse(RANDOM.replace("<Nx", f"<{n}x")) for n in ("3", "?"))
+    for run in (known.run, known.interpret):
+        assert run("main", np.array([3]))[0].shape == (3,)
+        with pytest.raises(ShapeError, match=r"^rng: shape is \[4\], and the result is float32\[3\]\n.*\(C3\)"):
+            run("main", np.array([4]))
+    for n in (0, 5):
+        assert opened.run("main", np.array([n]))[0].shape == (n,)
+    with pytest.raises(ShapeError, match=r"^rng: the extents of its result would be \[-1\]"):
+        opened.run("main", np.array([-1]))
+
+
+def test_uniform_quantize_is_named():
+    text = """func.func @main(%x: tensor<2xf32>) -> tensor<3x!quant.uniform<i8:f32, 0.5>> {
+      %0 = stablehlo.uniform_quantize %x : (tensor<2xf32>) -> tensor<3x!quant.uniform<i8:f32, 0.5>>
+      return %0 : tensor<3x!quant.uniform<i8:f32, 0.5>> }"""
+    with pytest.raises(VerificationError, match=r"^uniform_quantize\(tensor<2xf32>\): \(C1\) the result must have"):
+        stablehlo.parse(text).verify()

@@ -31,7 +31,8 @@ from numhlo.lowering.ir import (
 )
 from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ir.errors import ArgumentError, NumhloError, ShapeError
-from numhlo.lowering.ops import PRIMITIVES, comparison, creation, elementwise, layout
+from numhlo.lowering.ops import PRIMITIVES, comparison, creation, elementwise, layout, tuples
+from numhlo.lowering.ops.control_flow import PREDICATE
 from numhlo.lowering.ops.primitive import make_op
 
 _BINARY = {p for p in PRIMITIVES.values() if isinstance(p, elementwise.Elementwise) and len(p.operands) == 2}
@@ -74,6 +75,7 @@ class GraphBuilder:
         self._parameters: dict[int, Value] = {}
         self._regions = [Region()]
         self._returned: list[Handle] | None = None
+        self._built: tuple[Any, Function] | None = None
 
     def __repr__(self) -> str:
         parameters, ops = counted(len(self._parameters), "parameter"), counted(len(self._regions[0].ops), "op")
@@ -203,6 +205,8 @@ class GraphBuilder:
                 values = self._broadcast(name, values, broadcast_dimensions)
             elif broadcast_dimensions is not None:
                 attributes["broadcast_dimensions"] = broadcast_dimensions
+            if name == "select" and len(values) == 3 and isinstance(values[1].type, TupleType):
+                return Handle(self, self._choose(*values))
             bodies = [self._region(item, values, definition.name) for item in regions]
             callees = {k: v._build_for(self) for k, v in attributes.items() if isinstance(v, GraphBuilder)}
             fit = fit_attributes(definition, {**attributes, **callees})
@@ -210,6 +214,21 @@ class GraphBuilder:
             handles = tuple([Handle(self, value) for value in results])
             return handles[0] if len(handles) == 1 else handles
         return Handle(self, None)
+
+    def _choose(self, predicate: Value, on_true: Value, on_false: Value) -> Value:
+        """Return one of two tuples, element by element; StableHLO's select takes arrays alone."""
+        if not isinstance(on_true.type, TupleType):
+            return self._append(comparison.SELECT, [predicate, on_true, on_false], {})[0]
+        if on_true.type != on_false.type or predicate.type != PREDICATE:
+            raise ArgumentError(
+                f"select of {on_true.type} and {on_false.type} by {predicate.type}",
+                why="a scalar of booleans chooses between two tuples of one type",
+            )
+        chosen = []
+        for k in range(len(on_true.type.elements)):
+            parts = [self._append(tuples.GET_TUPLE_ELEMENT, [v], {"index": k})[0] for v in (on_true, on_false)]
+            chosen.append(self._choose(predicate, *parts))
+        return self._append(tuples.TUPLE, chosen, {})[0]
 
     def _append(
         self,
@@ -358,7 +377,11 @@ class GraphBuilder:
         """Return the function for another builder, which must be the one that this is inside of."""
         if self.parent is not user:
             raise ArgumentError(f"builder {self.name!r} is not inside {user.name!r}", fix="make it by sub_builder")
-        return self.computation()
+        found = self.computation()
+        state = len(found.body.ops), list(found.body.returns)
+        if self._built is None or self._built[0] != state:  # calls of one function, as long as nothing is added to it
+            self._built = state, Function(self.name, _inlined(found), visibility="private")
+        return self._built[1]
 
     def module(self) -> Module:
         """Return a module of the function and all that it calls."""

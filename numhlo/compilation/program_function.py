@@ -25,6 +25,7 @@ from numhlo.lowering.ir.interruptions import ProcessLock
 from numhlo.lowering.manual_computations import is_manual, run_whole
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.communication import Communication, ProcessId, refusal
+from numhlo.lowering.ops.dtype_table import NARROW_INTEGERS
 from numhlo.lowering.ops.known_composites import check_composite
 from numhlo.lowering.ops.process_groups import GridShape
 from numhlo.lowering.passes.flatten_values import flatten, flatten_values, leaf_types, rebuild
@@ -322,6 +323,8 @@ class ProgramFunction:
 
     def _scalar(self, leaf: Any, type: TensorType, number: int) -> Any:
         try:
+            if type.dtype in NARROW_INTEGERS and isinstance(leaf, int) and leaf != int(asarray(leaf, type.dtype)):
+                raise OverflowError
             return asarray(leaf, type.dtype)
         except OverflowError:
             raise ArgumentError(

@@ -34,6 +34,10 @@ OF_HOST = frozenset({INFEED, OUTFEED, TO_HOST, FROM_HOST})
 """First words of keys whose queues are the host's, which outlive a run."""
 
 
+HOST = Process(-1, -1)
+"""Who runs the host's function, as a further process that is in no group."""
+
+
 class Abandoned(BaseException):
     """What ends a process when another one has failed, or whoever started them has."""
 
@@ -136,7 +140,7 @@ class Exchange:
             self._boxes(key).queues[key] for key in self._waiting.values()
         ):
             return
-        waits = [f"process {p} waits for {describe(key)}" for p, key in sorted(self._waiting.items())]
+        waits = [f"{named(p)} waits for {describe(key)}" for p, key in sorted(self._waiting.items())]
         error = CommunicationError(
             waits[sorted(self._waiting).index(process)],
             why="; ".join(["every process that has not ended waits", *waits]) if len(waits) > 1 else "nobody sends it",
@@ -144,6 +148,17 @@ class Exchange:
         )
         self.fail(error)
         raise error
+
+
+def named(process: Process) -> str:
+    """Return who a process is, for messages.
+
+    Examples
+    --------
+    >>> named(Process(0, 1)), named(HOST)
+    ('process (0, 1)', 'the host')
+    """
+    return "the host" if process == HOST else f"process {process}"
 
 
 def describe(key: Key) -> str:
@@ -399,7 +414,10 @@ def run_process(function: Function, arrays: Sequence[np.ndarray], place: Place) 
 
 
 def run_together(
-    calls: Mapping[Process, Callable[[Place], Result]], shape: GridShape, host: Mailboxes
+    calls: Mapping[Process, Callable[[Place], Result]],
+    shape: GridShape,
+    host: Mailboxes,
+    answer: Callable[[Exchange], Any] | None = None,
 ) -> dict[Process, Result]:
     """Return what functions return that run at once, each in a thread for its process.
 
@@ -409,21 +427,28 @@ def run_together(
         Each takes its process's place.
     shape : GridShape
     host : Mailboxes
+    answer : callable, optional
+        The host's function, which runs beside them, as `HOST`.
 
     Raises
     ------
     CommunicationError
         If processes wait for what nobody sends, or what one has sent nobody receives.
     """
-    exchange = Exchange(calls, host)
+    exchange = Exchange([*calls, *([HOST] if answer is not None else [])], host)
     bound = {process: partial(call, Place(process, shape, exchange)) for process, call in calls.items()}
-    return run_in_threads(bound, exchange, shape)
+    return run_in_threads(bound, exchange, shape, answer)
 
 
 def run_in_threads(
-    calls: Mapping[Process, Callable[[], Result]], exchange: Exchange, shape: GridShape
+    calls: Mapping[Process, Callable[[], Result]],
+    exchange: Exchange,
+    shape: GridShape,
+    answer: Callable[[Exchange], Any] | None = None,
 ) -> dict[Process, Result]:
     """Return what functions return that run at once, each in a thread for its process; the first error is raised."""
+    if answer is not None:
+        calls = {**calls, HOST: partial(answer, exchange)}
     results: dict[Process, Result] = {}
     errors: dict[Process, BaseException] = {}
 
@@ -451,7 +476,7 @@ def run_in_threads(
         exchange.fail(error)
         raise
     for process in sorted(errors):
-        errors[process].add_note(f"in process {process} of {shape}")
+        errors[process].add_note(f"in {named(process)} of {shape}")
         raise errors[process]
     if left := exchange.left():
         raise CommunicationError(f"nobody receives what was sent over {describe(left[0])}")

@@ -16,6 +16,7 @@ import numpy as np
 
 from numhlo.lowering.ir import UNKNOWN, Function, Location, Module, Op, Region, TensorType, Type, Value, functions_in
 from numhlo.lowering.ir.errors import InternalError, VerificationError
+from numhlo.lowering.ops.asynchronous import check_asynchronous, is_asynchronous
 from numhlo.lowering.ops.constant_operands import CONSTANT_OPERANDS
 from numhlo.lowering.ops.control_flow import COMPOSITE
 from numhlo.lowering.ops.dynamic_shapes import FIRST_SHAPE
@@ -245,6 +246,8 @@ class _Verifier:
         if definition.dialect == "stablehlo":
             if definition.name in CONVERSIONS:  # those of quantized values have been taken out
                 check_quantized(op)
+            if is_asynchronous(op):
+                check_asynchronous(op)
             self._check_known(op.operands[: FIRST_SHAPE.get(definition)], "operand")
             self._check_known(op.results, "result")
         self._check_count(definition.operands, op.operands, "operands")

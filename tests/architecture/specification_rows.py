@@ -132,6 +132,7 @@ WHOLES: dict[str, dict[str, str]] = {
     "Execution": {
         "order": "any order that data allow gives the same; unused pure ops need not run, effects do",
         "grids of processes": "several replicas and partitions in one run",
+        "asynchronous pairs": "what async_start begins is there when async_done waits for it",
         "ways to group": "four ways to group processes for a collective",
         "run-time errors": "one documented family of classes; the process goes on",
         "floating-point exceptions": "IEEE defaults, no warning",
@@ -188,6 +189,7 @@ WHOLES: dict[str, dict[str, str]] = {
         "GetTupleElement": "and Tuple",
         "CustomCall": "a function of the user's, by name",
         "AfterAll": "any number of tokens",
+        "Select": "of arrays, and of tuples by a scalar",
         "BatchNorm": "training, inference and gradient",
         "Cholesky": "and TriangularSolve",
         "Pad": "between elements and at the edges, of either sign",

@@ -24,6 +24,7 @@ from numhlo.lowering.ops.process_groups import GridShape, Process
 from numhlo.lowering.process_grid import (
     CHANNEL,
     FROM_HOST,
+    HOST,
     INFEED,
     OUTFEED,
     TO_HOST,
@@ -247,7 +248,10 @@ class ThreadTransport:
 
 
 def run_threads(
-    calls: Mapping[Process, Callable[[], Result]], shape: GridShape, host: Mailboxes
+    calls: Mapping[Process, Callable[[], Result]],
+    shape: GridShape,
+    host: Mailboxes,
+    answer: Callable[[Exchange], Any] | None = None,
 ) -> dict[Process, Result]:
     """Return what functions return that run at once, each in a thread whose transport is its process's.
 
@@ -256,13 +260,15 @@ def run_threads(
     calls : mapping from Process to callable
     shape : GridShape
     host : Mailboxes
+    answer : callable, optional
+        The host's function, which runs beside them, as `HOST`.
 
     Raises
     ------
     CommunicationError
         If processes wait for what nobody does, or what one has sent nobody receives.
     """
-    hub = Hub(calls, host)
+    hub = Hub([*calls, *([HOST] if answer is not None else [])], host)
 
     def started(process: Process) -> Callable[[], Result]:
         def call() -> Result:
@@ -271,4 +277,4 @@ def run_threads(
 
         return call
 
-    return run_in_threads({process: started(process) for process in calls}, hub, shape)
+    return run_in_threads({process: started(process) for process in calls}, hub, shape, answer)

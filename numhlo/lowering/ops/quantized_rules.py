@@ -16,6 +16,7 @@ from numhlo.lowering.ir.errors import VerificationError
 from numhlo.lowering.ir.quantized import QuantizedTensorType
 from numhlo.lowering.ir.types import COMPLEX, FLOATS
 from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers, DotDimensionNumbers
+from numhlo.lowering.ops.extents import same_shape
 
 ELEMENT_TYPES_AGREE: Mapping[str, str] = {
     "broadcast_in_dim": "(C1)",
@@ -122,6 +123,8 @@ def _check_conversion(op: Op, name: str, operands: Sequence[Type], results: Sequ
     fits = len(operands) == len(results) == 1
     _require(op, fits, "it has one operand and one result")
     (operand,), (result,) = operands, results
+    if isinstance(operand, TensorType) and isinstance(result, TensorType):
+        _require(op, same_shape(operand.shape, result.shape), "(C1) the result must have the operand's shape")
     if name == "uniform_dequantize":
         _require(op, isinstance(operand, QuantizedTensorType), "(I1) the operand must be quantized")
         fits = _is_float(result) and result.dtype == operand.expressed  # type: ignore[union-attr]

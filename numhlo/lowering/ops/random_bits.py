@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.ir import TensorType, Type
+from numhlo.lowering.ir.errors import ShapeError
 from numhlo.lowering.ir.types import BOOL, FLOATS, INTEGERS, SIGNED, UNSIGNED
 from numhlo.lowering.ops.counter_based import philox4x32, threefry2x32
+from numhlo.lowering.ops.extents import same_shape
 from numhlo.lowering.ops.primitive import RESULT_TYPES, Arrays, Attribute, Primitive, RegionFunction, Signature
 
 ALGORITHMS = ("DEFAULT", "THREE_FRY", "PHILOX")
@@ -138,6 +140,10 @@ def evaluate_rng(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequenc
     """Draw from NumPy's generator, seeded by the system: another result on each run."""
     a, b, shape = arrays
     extents = tuple(int(n) for n in shape)
+    (result,) = attributes.get(RESULT_TYPES, (None,))
+    if min(extents, default=0) < 0 or (result is not None and not same_shape(result.shape, extents)):
+        wanted = "" if result is None else f", and the result is {result.short()}"
+        raise ShapeError(f"rng: shape is {list(extents)}{wanted}", why="StableHLO specification, rng (C3)")
     generator = np.random.default_rng()
     dtype = a.dtype
     if attributes["rng_distribution"] == "NORMAL":

@@ -1,4 +1,6 @@
-"""Tuples and tokens taken out of a program: a tuple becomes its elements, a token nothing at all.
+"""Tuples, tokens and futures taken out of a program: a tuple becomes its elements, a token nothing at all.
+
+What an asynchronous pair begins is done at once, so a future becomes the values that it will have.
 
 Effects happen in program order, so the order that tokens ask for is there without them. Functions, regions, loops and
 calls take and give the elements one by one. `flatten` and `rebuild` do the same to the values of a caller.
@@ -12,8 +14,10 @@ from typing import Any
 from numhlo.lowering.ir import Function, Module, Op, Region, TokenType, TupleType, Type, Value
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ops import communication, tuples
+from numhlo.lowering.ops.asynchronous import DONE, FUTURE, START, is_asynchronous
 from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.passes.function_copies import FunctionCopies
+from numhlo.lowering.text.foreign import ForeignType
 
 
 def leaf_types(type: Type) -> list[Type]:
@@ -63,8 +67,13 @@ def rebuild(leaves: Iterator[Any], type: Type) -> Any:
 
 
 def has_groups(function: Function) -> bool:
-    """Return whether a function, or one that it reaches, has a value that is a tuple or a token."""
-    return any(isinstance(value.type, TupleType | TokenType) for value in Module([function]).values())
+    """Return whether a function, or one that it reaches, has a value that is a tuple, a token or a future."""
+    values = Module([function]).values()
+    return any(isinstance(v.type, TupleType | TokenType) or _is_future(v.type) for v in values)
+
+
+def _is_future(type: Type) -> bool:
+    return isinstance(type, ForeignType) and type.text.startswith(FUTURE)
 
 
 class _Flattener(FunctionCopies):
@@ -85,6 +94,13 @@ class _Flattener(FunctionCopies):
                 values[op.result] = _element(op, values[op.operands[0]])
             elif isinstance(op.definition, tuples.Grouping):
                 values[op.result] = _leaves(values, op.operands)
+            elif is_asynchronous(op, START):
+                (region,) = op.regions
+                _bind(values, region.arguments, _leaves(values, op.operands))
+                self._fill(builder, region, values)
+                values[op.result] = _leaves(values, region.returns)
+            elif is_asynchronous(op, DONE):
+                _bind(values, op.results, _leaves(values, op.operands))
             else:
                 _bind(values, op.results, builder.append(self._copy_op(builder, op, values)))
 

@@ -27,7 +27,17 @@ from numhlo.lowering.ir import (
 from numhlo.lowering.ir.errors import VerificationError
 from numhlo.lowering.ir.quantized import QuantizedTensorType
 from numhlo.lowering.ir.types import ELEMENT_TYPES
-from numhlo.lowering.ops import comparison, control_flow, conversion, creation, elementwise, indexing, layout, tuples
+from numhlo.lowering.ops import (
+    communication,
+    comparison,
+    control_flow,
+    conversion,
+    creation,
+    elementwise,
+    indexing,
+    layout,
+    tuples,
+)
 from numhlo.lowering.ops.primitive import Primitive
 from numhlo.lowering.ops.quantized_rules import check_quantized
 from numhlo.lowering.passes.function_copies import FunctionCopies
@@ -46,9 +56,14 @@ MOVING = frozenset(
 """Ops whose results are operands' elements: they work on integers where all have one scale and zero point."""
 
 PASSING = frozenset(
-    {control_flow.CALL, control_flow.COMPOSITE, control_flow.OPTIMIZATION_BARRIER, conversion.BITCAST_CONVERT}
+    {
+        *(control_flow.CALL, control_flow.COMPOSITE, control_flow.OPTIMIZATION_BARRIER, conversion.BITCAST_CONVERT),
+        *(communication.INFEED, communication.OUTFEED, communication.SEND, communication.RECV),
+        *(communication.ALL_GATHER, communication.ALL_TO_ALL),
+        *(communication.COLLECTIVE_BROADCAST, communication.COLLECTIVE_PERMUTE),
+    }
 )
-"""Ops that pass values on, or their bits, as those with regions do."""
+"""Ops that pass values on, or their bits, as those with regions do; processes and hosts exchange the integers."""
 
 
 def has_quantized(*functions: Function) -> bool:

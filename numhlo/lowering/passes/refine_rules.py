@@ -64,6 +64,13 @@ def _iota(b: Builder, op: Op, operands: Sequence[Value], known: Known) -> Sequen
     return [b.op(creation.IOTA, result=result, iota_dimension=op.attributes["iota_dimension"])]
 
 
+@_rule("rng")
+def _rng(b: Builder, op: Op, operands: Sequence[Value], known: Known) -> Sequence[Value]:
+    is_open = not op.result.tensor.is_static
+    result = op.result.tensor.with_shape(known(2)) if is_open else op.result.tensor
+    return [b.op(random_bits.RNG, *operands, result=result, **op.attributes)]
+
+
 @_rule("dynamic_pad")
 def _pad(b: Builder, op: Op, operands: Sequence[Value], known: Known) -> Sequence[Value]:
     low, high, interior = known(2), known(3), known(4)

@@ -16,14 +16,19 @@ import numpy as np
 from numhlo.lowering.interpreter import evaluate_op
 from numhlo.lowering.ir import DYNAMIC, Function, Module, Op, Region, TensorType, Type, Value
 from numhlo.lowering.ir.errors import ShapeError, UnsupportedError
+from numhlo.lowering.ir.types import BOOL, INTEGERS
 from numhlo.lowering.ops import contraction, control_flow, conversion, convolution, layout
 from numhlo.lowering.ops.communication import Communication, received_shape
 from numhlo.lowering.ops.effects import op_has_effects
 from numhlo.lowering.ops.primitive import Signature
+from numhlo.lowering.ops.random_bits import RNG
 from numhlo.lowering.passes.legalize_chlo import broadcast_shape
 from numhlo.lowering.passes.legalizer import Builder, full_name
 from numhlo.lowering.passes.refine_calls import RULES
 from numhlo.lowering.text.foreign import can_be
+
+COUNTING = INTEGERS | {BOOL}
+"""Element types of values that shapes are computed from."""
 
 MOST_KNOWN = 64
 """Elements of an integer tensor up to which its value is followed."""
@@ -164,7 +169,7 @@ def _learn(scope: _Scope, value: Value) -> None:
     op, type = value.owner, value.type
     if not isinstance(op, Op) or not isinstance(type, TensorType) or value in scope.known:
         return
-    if type.dtype.kind not in "biu" or not type.is_static or type.size > MOST_KNOWN or op.regions:
+    if type.dtype not in COUNTING or not type.is_static or type.size > MOST_KNOWN or op.regions:
         return
     if all(v in scope.known for v in op.operands) and not op_has_effects(op):
         for result, array in zip(op.results, evaluate_op(op, scope.known), strict=True):
@@ -243,12 +248,13 @@ def is_static(function: Function) -> bool:
 
 def op_is_refined(op: Op) -> bool:
     """Return whether an op becomes another one when shapes are refined."""
-    return full_name(op) in RULES
+    is_drawn = op.definition is RNG and op.result.tensor.is_static
+    return full_name(op) in RULES and not is_drawn
 
 
 def can_be_known(array: np.ndarray) -> bool:
     """Return whether an argument's value is of a kind that shapes are computed from."""
-    return array.dtype.kind in "biu" and array.size <= MOST_KNOWN
+    return array.dtype in COUNTING and array.size <= MOST_KNOWN
 
 
 def refine_shapes(
