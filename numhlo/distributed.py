@@ -55,14 +55,16 @@ from numhlo.lowering.process_grid import (
     run_together,
 )
 from numhlo.lowering.shards import parse_meshes
+from numhlo.shard_programs import ShardProgram as ShardProgram
+from numhlo.shard_programs import lower_shard as lower_shard
 from numhlo.stablehlo import Module
 from numhlo.switches import value_of
 from numhlo.tracer.core.array import Array
 
 __all__ = [
-    "Mesh", "PartitionSpec", "ProcessGrid", "all_gather", "all_to_all", "axis_index", "axis_size", "initialize",
-    "make_mesh", "pbroadcast", "pcast", "pmax", "pmean", "pmin", "ppermute", "process_count", "process_index",
-    "pshuffle", "psum", "psum_scatter", "shard_map", "shutdown",
+    "Mesh", "PartitionSpec", "ProcessGrid", "ShardProgram", "all_gather", "all_to_all", "axis_index", "axis_size",
+    "initialize", "lower_shard", "make_mesh", "pbroadcast", "pcast", "pmax", "pmean", "pmin", "ppermute",
+    "process_count", "process_index", "pshuffle", "psum", "psum_scatter", "shard_map", "shutdown",
 ]  # fmt: skip
 
 

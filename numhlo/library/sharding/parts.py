@@ -19,6 +19,22 @@ Sizes = Mapping[Any, int]
 """Extents of axes by name, the slowest first."""
 
 
+def require_rank(shape: Sequence[int], spec: PartitionSpec, what: str) -> None:
+    """Raise unless an array has as many dimensions as a specification has parts.
+
+    Raises
+    ------
+    ShapeError
+        If it has fewer.
+    """
+    if len(spec) > len(shape):
+        raise ShapeError(
+            f"{spec} for {what} of shape {tuple(shape)}",
+            where=capture_location(),
+            why="it has more parts than the array has axes",
+        )
+
+
 def part_shape(shape: Sequence[int], spec: PartitionSpec, sizes: Sizes, what: str) -> tuple[int, ...]:
     """Return the shape of a part.
 
@@ -42,12 +58,7 @@ def part_shape(shape: Sequence[int], spec: PartitionSpec, sizes: Sizes, what: st
     >>> part_shape((8, 3), PartitionSpec("x"), {"x": 2}, "an array")
     (4, 3)
     """
-    if len(spec) > len(shape):
-        raise ShapeError(
-            f"{spec} for {what} of shape {tuple(shape)}",
-            where=capture_location(),
-            why="it has more parts than the array has axes",
-        )
+    require_rank(shape, spec, what)
     found = []
     for dimension, extent in enumerate(shape):
         count = math.prod(sizes[name] for name in spec.axes(dimension))

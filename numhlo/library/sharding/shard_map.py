@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from numhlo.library.sharding.mapping import DeviceArgument, run_all_devices, stage_device_function
 from numhlo.library.sharding.meshes import AbstractMesh, Mesh, PartitionSpec, get_mesh, require_axes
-from numhlo.library.sharding.parts import Sizes, cut, join, part_shape
+from numhlo.library.sharding.parts import Sizes, cut, join, part_shape, require_rank
 from numhlo.library.sharding.varying_axes import Axes
 from numhlo.lowering.ir import Function, TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError
@@ -210,12 +210,22 @@ def spread_specs(specs: Any, values: Any, what: str) -> list[PartitionSpec]:
     return [spec or WHOLE for spec, tree in zip(given, subtrees, strict=True) for _ in tree_leaves(tree)]
 
 
-def trace_mapped(plan: MapPlan, args: tuple[Any, ...]) -> MappedFunction:
-    """Trace what one device does, in the current trace, and find how arguments and results are cut."""
+def trace_mapped(plan: MapPlan, args: tuple[Any, ...], values_matter: bool = True) -> MappedFunction:
+    """Trace what one device does, in the current trace, and find how arguments and results are cut.
+
+    Parameters
+    ----------
+    plan : MapPlan
+    args : tuple of pytrees of arrays
+    values_matter : bool, optional
+        Whether Python may look at values that are the same on all devices, where the trace carries them.
+    """
     leaves, tree = tree_flatten(args)
     specs = spread_specs(plan.in_specs, args, "in_specs")
     arrays = [asarray(x) for x in leaves]
-    arguments = [_argument(leaf, x, spec, plan.sizes) for leaf, x, spec in zip(leaves, arrays, specs, strict=True)]
+    arguments = [
+        _argument(leaf, x, spec, plan.sizes, values_matter) for leaf, x, spec in zip(leaves, arrays, specs, strict=True)
+    ]
     staged, differs = stage_device_function(
         getattr(plan.fun, "__name__", "function"),
         lambda parts: run_traced(plan.fun, *tree_unflatten(tree, parts)),
@@ -228,16 +238,17 @@ def trace_mapped(plan: MapPlan, args: tuple[Any, ...]) -> MappedFunction:
     return MappedFunction(staged, inputs, [*specs, *[WHOLE] * len(staged.captures)], out_specs, differs)
 
 
-def _argument(leaf: Any, array: Any, spec: PartitionSpec, sizes: Sizes) -> DeviceArgument:
+def _argument(leaf: Any, array: Any, spec: PartitionSpec, sizes: Sizes, values_matter: bool) -> DeviceArgument:
     shape = part_shape(shape_of(array), spec, sizes, "an argument")
-    return DeviceArgument.of(leaf, TensorType(shape, array.dtype), frozenset(spec.names))
+    found = DeviceArgument.of(leaf, TensorType(shape, array.dtype), frozenset(spec.names))
+    return found if values_matter else found._replace(known=None)
 
 
 def _result_specs(plan: MapPlan, staged: Staged, differs: Sequence[Axes]) -> list[PartitionSpec]:
     out_tree: PyTreeDef = staged.out_tree
     specs = spread_specs(plan.out_specs, tree_unflatten(out_tree, range(len(differs))), "out_specs")
     for spec, axes, value in zip(specs, differs, staged.function.body.returns, strict=True):
-        part_shape(value.tensor.shape, PartitionSpec(*[None] * len(spec)), plan.sizes, "a result")
+        require_rank(value.tensor.shape, spec, "a result")
         extra = [name for name in plan.sizes if name in axes and name not in spec.names]
         if extra and plan.is_checked:
             raise ArgumentError(

@@ -1,0 +1,297 @@
+"""What one device does as a program of its own, the same for all processes of a grid: StableHLO with collectives.
+
+A process is one partition, and its number the device's position in the mesh, row-major. Functions of named axes become
+StableHLO's collectives over groups of partitions, as JAX writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from numhlo.library.sharding.meshes import PartitionSpec
+from numhlo.library.sharding.parts import Sizes, part_shape
+from numhlo.library.sharding.shard_map import MapPlan, trace_mapped
+from numhlo.lowering.ir import Function, Module, Op, TensorType, Value
+from numhlo.lowering.ops import communication, conversion, layout
+from numhlo.lowering.ops import elementwise as ops
+from numhlo.lowering.ops.control_flow import CUSTOM_CALL
+from numhlo.lowering.ops.dimension_numbers import ChannelHandle
+from numhlo.lowering.ops.primitive import Primitive
+from numhlo.lowering.passes.legalizer import Builder, Legalizer, Rule
+from numhlo.tracer.building import PyTreeDef, asarray, new_trace, shape_of, tree_leaves
+from numhlo.tracer.building.named_axes import Collective, collective_of
+
+CHANNEL = ChannelHandle(1, 1)
+"""From device to device; the specification tells collectives of partitions by having one."""
+
+
+class DeviceProgram(NamedTuple):
+    """A program that each device of a mesh runs on its parts.
+
+    Attributes
+    ----------
+    module : Module
+        Its function ``main`` takes a device's parts of the arguments' leaves.
+    sizes : dict
+        Extents of the mesh's axes, by name.
+    in_specs, out_specs : list of PartitionSpec
+        How the arguments' leaves are cut, and how the results' are made of parts.
+    shapes : list of tuple of int
+        Of the whole arguments.
+    out_tree : PyTreeDef
+    """
+
+    module: Module
+    sizes: Sizes
+    in_specs: list[PartitionSpec]
+    out_specs: list[PartitionSpec]
+    shapes: list[tuple[int, ...]]
+    out_tree: PyTreeDef
+
+
+def lower_for_devices(plan: MapPlan, args: tuple[Any, ...]) -> DeviceProgram:
+    """Return the program of one device for arguments of these types.
+
+    Parameters
+    ----------
+    plan : MapPlan
+    args : tuple of pytrees of array_like
+        Whole arrays; their values do not matter.
+    """
+    leaves = tree_leaves(args)
+    shapes = [shape_of(x) for x in leaves]
+    with new_trace():
+        made = trace_mapped(plan, args, values_matter=False)
+    count = len(leaves)
+    sizes = dict(plan.mesh.shape)
+    constants = [np.asarray(x) for x in made.staged.captures]
+    main = _Lowering(sizes).main(made.function, count, constants)
+    module = Module([main], f"shard_{made.function.name}")
+    module.attributes = {
+        "mhlo.num_partitions": np.int32(plan.mesh.size),
+        "mhlo.num_replicas": np.int32(1),
+    }
+    return DeviceProgram(module, sizes, made.in_specs[:count], made.out_specs, shapes, made.staged.out_tree)
+
+
+def index_of(spec: PartitionSpec, shape: Sequence[int], sizes: Sizes, place: Mapping[Any, int]) -> tuple[slice, ...]:
+    """Return where a device's part is in an array.
+
+    Examples
+    --------
+    >>> index_of(PartitionSpec(("y", "x"), None), (8, 3), {"x": 2, "y": 2}, {"x": 1, "y": 0})
+    (slice(2, 4, None), slice(0, 3, None))
+    """
+    index = []
+    for dimension, step in enumerate(part_shape(shape, spec, sizes, "an array")):
+        number = 0
+        for name in spec.axes(dimension):
+            number = number * sizes[name] + place[name]
+        index.append(slice(number * step, (number + 1) * step))
+    return tuple(index)
+
+
+def places(sizes: Sizes) -> list[dict[Any, int]]:
+    """Return the devices' places along each axis, in the order of their numbers."""
+    return [dict(zip(sizes, place, strict=True)) for place in np.ndindex(*sizes.values())]
+
+
+def split(program: DeviceProgram, args: tuple[Any, ...]) -> list[tuple[np.ndarray, ...]]:
+    """Return each device's parts of whole arguments."""
+    arrays = [np.asarray(asarray(x)) for x in tree_leaves(args)]
+    pairs = list(zip(arrays, program.in_specs, strict=True))
+    return [
+        tuple([np.array(x[index_of(spec, x.shape, program.sizes, place)], order="C") for x, spec in pairs])
+        for place in places(program.sizes)
+    ]
+
+
+def joined(program: DeviceProgram, results: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
+    """Return whole results of what each device gave; where several gave the same part, the first device's."""
+    whole = []
+    for number, spec in enumerate(program.out_specs):
+        local = results[0][number].shape
+        shape = tuple([n * int(np.prod([program.sizes[a] for a in spec.axes(k)])) for k, n in enumerate(local)])
+        array = np.empty(shape, results[0][number].dtype)
+        for place, parts in reversed(list(zip(places(program.sizes), results, strict=True))):
+            array[index_of(spec, shape, program.sizes, place)] = parts[number]
+        whole.append(array)
+    return whole
+
+
+class _Lowering(Legalizer):
+    """Copies what one device does, with collectives of partitions in the place of functions of named axes."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        self._sizes = sizes
+        self._numbers = np.arange(np.prod([*sizes.values()], dtype=np.int64)).reshape(*sizes.values())
+
+    def main(self, source: Function, count: int, constants: Sequence[np.ndarray]) -> Function:
+        """Return the function of the first arguments, the others being constants."""
+        builder = Builder("main", source.argument_types[:count])
+        given = [*builder.arguments, *[builder.constant(x) for x in constants]]
+        values = dict(zip(source.body.arguments, given, strict=True))
+        self._fill(builder, source.body, values)
+        return builder.finish([values[v] for v in source.body.returns], visibility="public")
+
+    def _rule_of(self, op: Op) -> Rule | None:
+        if op.definition is not CUSTOM_CALL:
+            return None
+        collective = collective_of(op)
+        return None if collective is None else RULES[collective.kind](self, collective)
+
+    def groups(self, collective: Collective) -> np.ndarray:
+        """Return the partitions that differ along an axis alone, a row for each group."""
+        axis = list(self._sizes).index(collective.name)
+        return np.moveaxis(self._numbers, axis, -1).reshape(-1, collective.size)
+
+    def stride(self, name: Any) -> int:
+        """Return by how much the numbers of neighbours along an axis differ."""
+        names = list(self._sizes)
+        return int(np.prod([self._sizes[n] for n in names[names.index(name) + 1 :]], dtype=np.int64))
+
+
+def _scalar_region(b: Builder, op: Primitive, dtype: np.dtype) -> Any:
+    type = TensorType((), dtype)
+    return b.region([type, type], lambda x, y: [b.op(op, x, y)])
+
+
+def _reshaped(b: Builder, x: Value, type: TensorType) -> Value:
+    return x if x.type == type else b.op(layout.RESHAPE, x, result=type)
+
+
+def _reduce_by(op: Primitive) -> Callable[[_Lowering, Collective], Rule]:
+    def rule_for(lowering: _Lowering, collective: Collective) -> Rule:
+        def rule(b: Builder, source: Op, operands: Sequence[Value]) -> Sequence[Value]:
+            return b.ops(
+                communication.ALL_REDUCE,
+                *operands,
+                regions=[_scalar_region(b, op, operands[0].tensor.dtype)],
+                results=[operands[0].type],
+                replica_groups=lowering.groups(collective),
+                channel_handle=CHANNEL,
+                use_global_device_ids=True,
+            )
+
+        return rule
+
+    return rule_for
+
+
+def _all_gather(lowering: _Lowering, collective: Collective) -> Rule:
+    def rule(b: Builder, source: Op, operands: Sequence[Value]) -> Sequence[Value]:
+        (place,), type = collective.dimensions, source.results[0].tensor
+        one = (*type.shape[:place], 1, *type.shape[place + 1 :])
+        return b.ops(
+            communication.ALL_GATHER,
+            _reshaped(b, operands[0], type.with_shape(one)),
+            results=[type],
+            all_gather_dim=place,
+            replica_groups=lowering.groups(collective),
+            channel_handle=CHANNEL,
+            use_global_device_ids=True,
+        )
+
+    return rule
+
+
+def _psum_scatter(lowering: _Lowering, collective: Collective) -> Rule:
+    def rule(b: Builder, source: Op, operands: Sequence[Value]) -> Sequence[Value]:
+        (place,), type = collective.dimensions, source.results[0].tensor
+        part = type.with_shape((*type.shape[:place], 1, *type.shape[place:]))
+        found = b.op(
+            communication.REDUCE_SCATTER,
+            operands[0],
+            regions=[_scalar_region(b, ops.ADD, type.dtype)],
+            result=part,
+            scatter_dimension=place,
+            replica_groups=lowering.groups(collective),
+            channel_handle=CHANNEL,
+            use_global_device_ids=True,
+        )
+        return [_reshaped(b, found, type)]
+
+    return rule
+
+
+def _all_to_all(lowering: _Lowering, collective: Collective) -> Rule:
+    def rule(b: Builder, source: Op, operands: Sequence[Value]) -> Sequence[Value]:
+        cut, made = collective.dimensions
+        found = b.op(
+            communication.ALL_TO_ALL,
+            operands[0],
+            result=operands[0].tensor,
+            split_dimension=cut,
+            concat_dimension=cut,
+            split_count=collective.size,
+            replica_groups=lowering.groups(collective),
+            channel_handle=CHANNEL,
+        )
+        order = [k for k in range(len(operands[0].tensor.shape)) if k != cut]
+        order.insert(made, cut)
+        turned = order == sorted(order)
+        return [found if turned else b.op(layout.TRANSPOSE, found, permutation=tuple(order))]
+
+    return rule
+
+
+def _ppermute(lowering: _Lowering, collective: Collective) -> Rule:
+    def rule(b: Builder, source: Op, operands: Sequence[Value]) -> Sequence[Value]:
+        pairs = [[row[s], row[t]] for row in lowering.groups(collective) for s, t in collective.pairs]
+        return b.ops(
+            communication.COLLECTIVE_PERMUTE,
+            *operands,
+            results=[operands[0].type],
+            source_target_pairs=np.array(pairs, np.int64).reshape(-1, 2),
+            channel_handle=CHANNEL,
+        )
+
+    return rule
+
+
+def _pbroadcast(lowering: _Lowering, collective: Collective) -> Rule:
+    def rule(b: Builder, source: Op, operands: Sequence[Value]) -> Sequence[Value]:
+        first = collective.pairs[0][0]
+        order = [first, *[k for k in range(collective.size) if k != first]]
+        return b.ops(
+            communication.COLLECTIVE_BROADCAST,
+            *operands,
+            results=[operands[0].type],
+            replica_groups=lowering.groups(collective)[:, order],
+            channel_handle=CHANNEL,
+        )
+
+    return rule
+
+
+def _axis_index(lowering: _Lowering, collective: Collective) -> Rule:
+    def rule(b: Builder, source: Op, operands: Sequence[Value]) -> Sequence[Value]:
+        number = b.op(communication.PARTITION_ID, result=communication.ID)
+        for op, count in ((ops.DIVIDE, lowering.stride(collective.name)), (ops.REMAINDER, collective.size)):
+            number = b.op(op, number, b.constant(np.asarray(count, communication.ID.dtype)))
+        return [b.op(conversion.CONVERT, number, result=source.results[0].tensor)]
+
+    return rule
+
+
+def _nothing(lowering: _Lowering, collective: Collective) -> Rule:
+    return lambda b, source, operands: operands
+
+
+RULES: dict[str, Callable[[_Lowering, Collective], Rule]] = {
+    "psum": _reduce_by(ops.ADD),
+    "pmax": _reduce_by(ops.MAXIMUM),
+    "pmin": _reduce_by(ops.MINIMUM),
+    "all_gather": _all_gather,
+    "psum_scatter": _psum_scatter,
+    "all_to_all": _all_to_all,
+    "ppermute": _ppermute,
+    "pbroadcast": _pbroadcast,
+    "axis_index": _axis_index,
+    "pvary": _nothing,
+}
+"""What collectives become; corrections of cotangents are resolved before."""

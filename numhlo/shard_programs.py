@@ -1,0 +1,132 @@
+"""Programs of one device, made of functions under meshes: the modules that processes of a grid run.
+
+`numhlo.distributed` offers what is here; how such a program is made is in `numhlo.library.sharding.device_programs`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from numhlo.library.sharding.device_programs import DeviceProgram, joined, lower_for_devices, split
+from numhlo.library.sharding.meshes import AbstractMesh, Mesh
+from numhlo.library.sharding.shard_map import plan_of
+from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir.counted import counted
+from numhlo.lowering.ir.errors import ArgumentError, ShapeError
+from numhlo.stablehlo import Module
+from numhlo.tracer.core.array import Array
+from numhlo.tracer.trees.pytrees import tree_leaves, tree_unflatten
+
+
+class ShardProgram:
+    """A program that each process of a grid runs on its parts of arrays; made by `lower_shard`.
+
+    Attributes
+    ----------
+    module : Module
+        The same for all processes. Its function ``main`` takes a device's parts of the arguments' leaves, and returns
+        its parts of the results' leaves. Devices are partitions, numbered row-major over the mesh.
+    partitions : int
+        The number of devices.
+    """
+
+    def __init__(self, program: DeviceProgram) -> None:
+        self._program = program
+        self.module = Module(program.module)
+        self.partitions = int(np.prod([*program.sizes.values()]))
+
+    def __repr__(self) -> str:
+        return f"<program of {counted(self.partitions, 'device')}: {self.module.graph.main!r}>"
+
+    def split(self, *args: Any) -> list[tuple[Array, ...]]:
+        """Return each device's parts of whole arguments: what `ProcessGrid.run` takes.
+
+        Parameters
+        ----------
+        *args : pytree of array_like
+            Of the shapes that the program was made for.
+
+        Raises
+        ------
+        ShapeError
+            If a shape is another one.
+        """
+        shapes = [np.shape(x) for x in tree_leaves(args)]
+        if shapes != self._program.shapes:
+            raise ShapeError(
+                f"arguments of shapes {shapes}",
+                where=capture_location(),
+                why=f"the program was made for {self._program.shapes}",
+                fix="call what lower_shard returned again, for other shapes",
+            )
+        return [tuple([x.view(Array) for x in parts]) for parts in split(self._program, args)]
+
+    def join(self, results: Sequence[Sequence[Any]]) -> Any:
+        """Return whole results, in their pytree, of what each device returned.
+
+        Parameters
+        ----------
+        results : sequence of sequences of array_like
+            What `ProcessGrid.run` returns.
+
+        Raises
+        ------
+        ArgumentError
+            If there is not one for each device.
+        """
+        if len(results) != self.partitions:
+            raise ArgumentError(
+                f"results of {counted(len(results), 'device')}, of {self.partitions}", where=capture_location()
+            )
+        arrays = joined(self._program, [[np.asarray(x) for x in parts] for parts in results])
+        return tree_unflatten(self._program.out_tree, [x.view(Array) for x in arrays])
+
+
+def lower_shard(
+    f: Callable[..., Any],
+    *,
+    mesh: Mesh | AbstractMesh | None = None,
+    in_specs: Any = None,
+    out_specs: Any = None,
+    axis_names: Collection[Any] | None = None,
+    check_vma: bool = True,
+) -> Callable[..., ShardProgram]:
+    """Make the program of one device of a function that `shard_map` takes: collectives stay collectives.
+
+    Parameters
+    ----------
+    f, mesh, in_specs, out_specs, axis_names, check_vma
+        As those of `shard_map`.
+
+    Returns
+    -------
+    callable
+        Takes whole arrays, of which only the types matter, and returns a `ShardProgram`.
+
+    Raises
+    ------
+    ArgumentError, ShapeError
+        As by `shard_map`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from numhlo.distributed import ProcessGrid, PartitionSpec, make_mesh, psum
+    >>> x = np.arange(4.0)
+    >>> rows = PartitionSpec("x")
+    >>> lower = lower_shard(lambda x: x / psum(x.sum(), "x"), mesh=make_mesh((2,), "x"), in_specs=rows, out_specs=rows)
+    >>> program = lower(x)
+    >>> program.join(ProcessGrid(partitions=2).run(program.module, program.split(x))).round(2)
+    Array([0.  , 0.17, 0.33, 0.5 ])
+    """
+    plan = plan_of(f, mesh, in_specs, out_specs, axis_names, check_vma)
+
+    @functools.wraps(f)
+    def lowered(*args: Any) -> ShardProgram:
+        return ShardProgram(lower_for_devices(plan, args))
+
+    return lowered

@@ -1,0 +1,73 @@
+"""Programs of one device: a grid of processes gives what `shard_map` gives in one, and XLA's parser takes the text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import numhlo
+from numhlo import distributed as d
+from numhlo.distributed import PartitionSpec as P
+from numhlo.errors import ArgumentError, ShapeError
+from tests.oracle import official_parse
+
+LINE = d.make_mesh((4,), ("x",))
+SQUARE = d.make_mesh((2, 2), ("x", "y"))
+
+
+def assert_a_grid_gives_the_same(f, args, **options):
+    program = d.lower_shard(f, **options)(*args)
+    official_parse(program.module.as_text())
+    results = d.ProcessGrid(partitions=program.partitions).run(program.module, program.split(*args))
+    found, wanted = (numhlo.tree.leaves(x) for x in (program.join(results), d.shard_map(f, **options)(*args)))
+    assert len(found) == len(wanted)
+    for mine, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(mine, other, rtol=1e-13, atol=1e-15, strict=True)
+    return program
+
+
+def test_every_collective():
+    def part(a, k):
+        moves = d.ppermute(a, "x", [(0, 1)]), d.pbroadcast(a, "y", 1), d.pshuffle(a, "y", [1, 0])
+        sums = d.psum_scatter(a, "x", scatter_dimension=1, tiled=True), d.psum_scatter(a, ("y", "x"), tiled=True)
+        exchanged = d.all_to_all(a, "y", 1, 0, tiled=True), d.all_to_all(a, "y", 1, 0)
+        number = a + d.axis_index("x") * 10 + d.axis_index(("y", "x")) * k
+        gathered = d.all_gather(a, ("x", "y"), tiled=True)[:2] * d.axis_size("x")
+        return [d.psum(a, "y")], [*moves, *sums, *exchanged, number, gathered, d.pcast(k, ("x", "y"), to="varying") * a], [
+            d.pmax(a, ("x", "y")), d.pmin(a, ("x", "y")), d.pmean(k, "x")
+        ]  # fmt: skip
+
+    x = np.sin(np.arange(32.0)).reshape(8, 4)
+    specs = [P("x")], P("x", "y"), P()
+    assert_a_grid_gives_the_same(part, (x, 3.0), mesh=SQUARE, in_specs=(P("x", "y"), P()), out_specs=specs)
+
+
+def test_training_in_a_loop():
+    shift = np.linspace(0, 1, 100)  # what a function uses from outside is part of the program
+
+    def part(w, x):
+        def step(_, w):
+            return w - 0.1 * numhlo.grad(lambda w: d.pmean(np.mean((x @ w - shift[:2]) ** 2) + shift.sum(), "x"))(w)
+
+        return numhlo.lax.fori_loop(0, 3, step, w), numhlo.lax.scan(lambda c, r: (c + d.psum(r, "x"), c), w, x)[1]
+
+    w, x = np.arange(3.0), np.sin(np.arange(24.0)).reshape(8, 3)
+    specs = {"mesh": LINE, "in_specs": (P(), P("x")), "out_specs": (P(), P())}
+    program = assert_a_grid_gives_the_same(part, (w, x), **specs)
+    again = d.lower_shard(part, **specs)(w, x)
+    assert again.module.as_text() == program.module.as_text()
+    (one, *_) = program.split(w, x)
+    assert [part.shape for part in one] == [(3,), (2, 3)] and "num_partitions = 4" in program.module.as_text()
+
+
+def test_an_axis_that_is_not_mapped_has_the_same_on_all_its_devices():
+    specs = {"mesh": SQUARE, "in_specs": P("y"), "out_specs": P("y"), "axis_names": {"y"}}
+    assert_a_grid_gives_the_same(lambda a: a - d.pmean(a, "y"), (np.arange(4.0),), **specs)
+
+
+def test_other_arguments_are_refused():
+    program = d.lower_shard(lambda a: a, mesh=LINE, in_specs=P("x"), out_specs=P("x"))(np.ones(8))
+    with pytest.raises(ShapeError, match=r"arguments of shapes \[\(4,\)\]\n.*\n  the program was made for \[\(8,\)\]"):
+        program.split(np.ones(4))
+    with pytest.raises(ArgumentError, match="results of 1 device, of 4"):
+        program.join([(np.ones(2),)])
