@@ -38,6 +38,8 @@ from numhlo.library.lax.collectives import psum as psum
 from numhlo.library.sharding.meshes import Mesh as Mesh
 from numhlo.library.sharding.meshes import PartitionSpec as PartitionSpec
 from numhlo.library.sharding.meshes import make_mesh as make_mesh
+from numhlo.library.sharding.neighbours import halo_exchange as halo_exchange
+from numhlo.library.sharding.neighbours import sendrecv as sendrecv
 from numhlo.library.sharding.shard_map import shard_map as shard_map
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.counted import counted
@@ -63,8 +65,9 @@ from numhlo.tracer.core.array import Array
 
 __all__ = [
     "Mesh", "PartitionSpec", "ProcessGrid", "ShardProgram", "all_gather", "all_to_all", "axis_index", "axis_size",
-    "initialize", "lower_shard", "make_mesh", "pbroadcast", "pcast", "pmax", "pmean", "pmin", "ppermute",
-    "process_count", "process_index", "pshuffle", "psum", "psum_scatter", "shard_map", "shutdown",
+    "halo_exchange", "initialize", "lower_shard", "make_mesh", "pbroadcast", "pcast", "pmax", "pmean", "pmin",
+    "ppermute", "process_count", "process_index", "pshuffle", "psum", "psum_scatter", "sendrecv", "shard_map",
+    "shutdown",
 ]  # fmt: skip
 
 
