@@ -20,10 +20,12 @@ from numhlo.lowering.ir import Function, TensorType, Type
 from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.lowering.ir.types import COMPLEX, INTEGERS
+from numhlo.lowering.ops.extension_loading import load_extensions
 from numhlo.lowering.ops.extents import same_shape
 from numhlo.lowering.passes.flatten_values import leaf_types
 from numhlo.lowering.passes.pipeline import optimize
 from numhlo.lowering.passes.refine_shapes import is_static
+from numhlo.lowering.passes.user_passes import OWN, USER_PASSES
 from numhlo.lowering.text import print_module
 from numhlo.stablehlo import Module, from_bytes, load
 
@@ -83,17 +85,19 @@ def add_commands(commands: Any) -> None:
     convert.add_argument("--locations", action="store_true", help="with each op's place in the source")
     verify = _add(commands, "verify", "check a program; says nothing if it is well formed", verify_program)
     verify.add_argument("--strict", action="store_true", help="refuse all that the StableHLO specification refuses")
-    opt = _add(commands, "opt", "print a program as it is after numhlo's passes", optimize_program)
+    opt = _add(commands, "opt", "print a program as it is after numhlo's passes", optimize_program, nargs="?")
     opt.add_argument("--function", metavar="NAME", help="instead of main, or the first public one")
     opt.add_argument("--each", action="store_true", help="after every pass, with the number of ops left")
+    opt.add_argument("--list", action="store_true", help="the names of the passes in their order, instead of a program")
 
 
-def _add(commands: Any, name: str, text: str, function: Callable[..., str]) -> argparse.ArgumentParser:
+def _add(commands: Any, name: str, text: str, function: Callable[..., str], **options: Any) -> argparse.ArgumentParser:
     one: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
     one.add_argument(
         "file",
         metavar="FILE",
         help="text of StableHLO or HLO, or bytecode where jaxlib is installed; - for standard input",
+        **options,
     )
     one.set_defaults(perform=function)
     return one
@@ -238,7 +242,12 @@ def verify_program(given: argparse.Namespace) -> str:
 
 
 def optimize_program(given: argparse.Namespace) -> str:
-    """Return a function's text after all passes, or after each of them."""
+    """Return a function's text after all passes, or after each of them; or what passes there are."""
+    if given.list:
+        load_extensions()
+        return "\n".join([*OWN, *[one.name for one in USER_PASSES]])
+    if given.file is None:
+        raise ArgumentError("opt: no program is given", fix="give a file, - for standard input, or --list")
     module = _module(given)
     function = module.callable(_name(module, given))
     if not is_static(function.source):

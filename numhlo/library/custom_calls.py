@@ -30,6 +30,25 @@ Layouts = Sequence[Layout | Sequence[int] | None]
 _PLAIN = (bool, int, float, str, np.generic, np.ndarray)
 
 
+def require_plain_option(what: str, name: str, value: Any) -> None:
+    """Raise unless a value can stand in a program's text.
+
+    Parameters
+    ----------
+    what : str
+        Whose option it is, for messages.
+    name : str
+    value : object
+    """
+    if any(isinstance(leaf, Tracer) or not isinstance(leaf, _PLAIN) for leaf in tree_leaves(value)):
+        raise ArgumentError(
+            f"{what}: the option {name} is of class {type(value).__name__}",
+            where=capture_location(),
+            why="options stand in the program's text: numbers, flags, texts, arrays of numbers, and tuples of them",
+            fix="pass what is traced as an argument by position",
+        )
+
+
 class CustomCall:
     """A registered function, to be called with arrays, traced or not.
 
@@ -80,17 +99,8 @@ class CustomCall:
                 )
             return text
         for name, value in options.items():
-            self._require_plain(name, value)
+            require_plain_option(f"custom_call {self.name}", name, value)
         return {name: value for name, value in sorted(options.items()) if value is not None}
-
-    def _require_plain(self, name: str, value: Any) -> None:
-        if any(isinstance(leaf, Tracer) or not isinstance(leaf, _PLAIN) for leaf in tree_leaves(value)):
-            raise ArgumentError(
-                f"custom_call {self.name}: the option {name} is of class {type(value).__name__}",
-                where=capture_location(),
-                why="options stand in the program's text: numbers, flags, texts, arrays of numbers, and tuples of them",
-                fix="pass what is traced as an argument by position",
-            )
 
     def _layout_attributes(self, operands: Sequence[int], results: Sequence[int]) -> dict[str, Any]:
         if self._layouts == (None, None):
@@ -221,7 +231,7 @@ def custom_call(  # noqa: PLR0913 - options by keyword
     return CustomCall(target, name, result, version, (operand_layouts, result_layouts), has_side_effect)
 
 
-def _require_name(name: str) -> None:
+def _require_name(name: Any) -> None:
     if not isinstance(name, str) or not name:
         raise ArgumentError(
             f"custom_call: the name {name!r}",

@@ -144,6 +144,7 @@ OWN_MODULES = {
     "numhlo.batch",
     "numhlo.distributed",
     "numhlo.errors",
+    "numhlo.extending",
     "numhlo.program_commands",
     "numhlo.progress",
     "numhlo.stablehlo",

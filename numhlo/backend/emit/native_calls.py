@@ -13,9 +13,9 @@ from typing import Any
 from numhlo.backend.call_errors import keep_error
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.kernel_text import KernelText
-from numhlo.backend.emit.tables import RootRule
+from numhlo.backend.emit.tables import KERNELS, RootRule
 from numhlo.lowering.ir import Op
-from numhlo.lowering.ops.custom_calls import target_of
+from numhlo.lowering.ops.extension_ops import ExtensionOp, native_of
 from numhlo.lowering.ops.native_functions import (
     PLAIN,
     STATUS_BYTES,
@@ -69,10 +69,8 @@ def _address_of_text(text: str) -> tuple[int, int]:
 
 def emit_native_call(op: Op, planner: Any) -> None:
     """Append the launch of a call of one of the forms with statuses, or of the plain one."""
-    target = target_of(op)
-    assert target is not None
-    assert target.native is not None
-    native = target.native
+    native = native_of(op)
+    assert native is not None
     for result in op.results:
         planner.output(result)
     text = KernelText(planner.buffer)
@@ -81,7 +79,7 @@ def emit_native_call(op: Op, planner: Any) -> None:
     out = f"load_i64({addresses}, {count})" if len(op.results) == 1 else f"advance({addresses}, {8 * count})"
     words = [text.number("function", native.address, "function"), out, addresses]
     if native.version == WITH_TEXT:
-        place, length = _address_of_text(op.attributes["backend_config"])
+        place, length = _address_of_text(str(op.attributes.get("backend_config", "")))
         words += [text.number("text", place, "text"), text.number("length", length, "length")]
     if native.version == PLAIN:
         text.line(f"call_function({', '.join(words)})")
@@ -113,25 +111,23 @@ def launch_native(op: Op, planner: Any, text: KernelText, name: str) -> None:
 
 
 def refuse_native_call(op: Op) -> str:
-    """Return why compiled programs don't call what a custom call reaches by its address, or nothing."""
-    target = target_of(op)
-    if target is None or target.native is None:
+    """Return why compiled programs don't call what an op reaches by its address, or nothing."""
+    native = native_of(op)
+    if native is None:
         return "what it calls is Python"
-    if target.native.version not in NATIVE_RULES:
-        return f"nothing calls functions of api_version {target.native.version}"
-    if op.attributes["operand_layouts"] is not None:
+    if op.attributes.get("operand_layouts") is not None:
         return "passes have not transposed its arrays"
     return refusal_of_types([v.tensor.dtype for v in (*op.operands, *op.results)])
 
 
 def _emit(op: Op, planner: Any) -> None:
-    target = target_of(op)
-    assert target is not None
-    assert target.native is not None
-    NATIVE_RULES[target.native.version](op, planner)
+    native = native_of(op)
+    assert native is not None
+    NATIVE_RULES[native.version](op, planner)
 
 
 NATIVE_RULES: dict[int, Callable[[Op, Any], None]] = dict.fromkeys((PLAIN, WITH_STATUS, WITH_TEXT), emit_native_call)
 """How calls of each form are emitted, by ``api_version``."""
 
 NATIVE_CALL = RootRule(_emit, refuse=refuse_native_call)
+KERNELS.register_family(ExtensionOp)(NATIVE_CALL)

@@ -12,8 +12,8 @@ from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.native_calls import NATIVE_RULES, WORK, reporter
 from numhlo.lowering.ir import Op, Value
-from numhlo.lowering.ops.custom_calls import target_of
-from numhlo.lowering.ops.implementations import OPERAND_ORDERS, RESULT_ORDERS, options_of, restored
+from numhlo.lowering.ops.extension_ops import native_of, options_of_op
+from numhlo.lowering.ops.implementations import OPERAND_ORDERS, RESULT_ORDERS, restored
 from numhlo.lowering.ops.native_functions import TYPED, NativeFunction
 from numhlo.lowering.ops.typed_call_api import INSTANCE, RUN, WORD, await_future, raise_error
 from numhlo.lowering.ops.typed_calls import (
@@ -45,12 +45,10 @@ def _reporters_of(native: NativeFunction) -> tuple[int, int]:
 
 def emit_typed_call(op: Op, planner: Any) -> None:
     """Append the launch."""
-    target = target_of(op)
-    assert target is not None
-    assert target.native is not None
-    native = target.native
+    native = native_of(op)
+    assert native is not None
     kinds = [[(v.tensor.dtype, v.tensor.ndim) for v in group] for group in (op.operands, op.results)]
-    call = call_of(native, options_of(op.attributes), *kinds)
+    call = call_of(native, options_of_op(op), *kinds)
     for result in op.results:
         planner.output(result)
     text, values = KernelText(planner.buffer), [*op.operands, *op.results]

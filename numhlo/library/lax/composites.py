@@ -9,6 +9,7 @@ from typing import Any
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DataDependentShapeError, MutationError
 from numhlo.lowering.ops.control_flow import COMPOSITE
+from numhlo.lowering.passes.legalize_composites import overridden, override_of
 from numhlo.tracer.building import (
     Tracer,
     asarray,
@@ -93,14 +94,19 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
                 why="its decomposition is an operation, whose results have shapes that are known",
                 fix="return the mask beside the whole array",
             )
+        operands = [*[asarray(x) for x in leaves], *traced.captures]
+        function = traced.function
+        meaning = override_of(name, version)
+        if meaning is not None:
+            types = [v.tensor for v in function.body.arguments]
+            function = overridden(meaning, types, attributes, [v.tensor for v in function.body.returns])
         options = {
             "name": name,
             "composite_attributes": {key: value for key, value in attributes.items() if value is not None},
-            "decomposition": traced.function,
+            "decomposition": function,
             "version": version,
         }
-        operands = [*[asarray(x) for x in leaves], *traced.captures]
-        results = bind(COMPOSITE, *operands, attributes=options, results=traced.function.result_types)
+        results = bind(COMPOSITE, *operands, attributes=options, results=function.result_types)
         return tree_unflatten(traced.out_tree, results)
 
     return apply

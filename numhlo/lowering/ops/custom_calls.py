@@ -10,6 +10,7 @@ import numpy as np
 
 from numhlo.lowering.ir import Location, Op, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
+from numhlo.lowering.ops.extension_loading import load_extensions
 from numhlo.lowering.ops.native_functions import NativeFunction
 
 CustomCall = Callable[[Sequence[np.ndarray], Mapping[str, Any]], Sequence[np.ndarray]]
@@ -98,7 +99,10 @@ def register_target(name: str, target: Target) -> None:
 
 def target_of(op: Op) -> Target | None:
     """Return what a custom call reaches, None where nothing is registered."""
-    return _TARGETS.get(op.attributes["call_target_name"])
+    name = op.attributes["call_target_name"]
+    if name not in _TARGETS:
+        load_extensions()
+    return _TARGETS.get(name)
 
 
 def find_custom_call(target: str) -> CustomCall:
@@ -109,6 +113,8 @@ def find_custom_call(target: str) -> CustomCall:
     UnsupportedError
         If there is none.
     """
+    if target not in _TARGETS:
+        load_extensions()
     try:
         return _TARGETS[target].function
     except KeyError:

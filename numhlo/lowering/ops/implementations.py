@@ -41,6 +41,21 @@ def _plain(value: Any) -> Any:
     return tuple(map(_plain, value)) if isinstance(value, list | tuple) else value
 
 
+def hashable(value: Any) -> Any:
+    """Return what tells an option apart from others, its type included.
+
+    Examples
+    --------
+    >>> hashable({"a": 1}) == hashable({"a": 1.0})
+    False
+    """
+    if isinstance(value, Mapping):
+        return tuple([(name, hashable(item)) for name, item in sorted(value.items())])
+    if isinstance(value, np.ndarray | np.generic):
+        return value.dtype.str, value.shape, value.tobytes()
+    return (tuple, *map(hashable, value)) if isinstance(value, tuple | list) else (type(value), value)
+
+
 def layouts_of(attributes: Mapping[str, Any], name: str, types: Sequence[Type]) -> list[Layout]:
     """Return the layouts that a custom call asks for, C's order where it asks for none.
 

@@ -29,6 +29,9 @@ STATUS_BYTES = 1024
 
 MESSAGE_PLACE = 8
 
+_FUNCTION_POINTER: Any = ctypes.CFUNCTYPE(None).__mro__[1]
+"""The class of all that ctypes calls: functions of libraries, and those made of Python functions."""
+
 _NARROWEST = 8
 """Bits of the smallest elements that native functions take: narrower ones are packed by some, and not by others."""
 
@@ -172,7 +175,7 @@ def address_of(implementation: Any) -> int | None:
     >>> address_of(print) is None
     True
     """
-    if isinstance(implementation, ctypes._CFuncPtr):
+    if isinstance(implementation, _FUNCTION_POINTER):
         return ctypes.cast(implementation, ctypes.c_void_p).value
     if is_capsule(implementation):
         return _capsule_address(implementation)

@@ -58,6 +58,11 @@ class Attribute:
     kind: str
     default: Any = MISSING
 
+    @property
+    def is_required(self) -> bool:
+        """Return whether it must be given."""
+        return self.default is MISSING
+
 
 @record(slots=True)
 class Signature:

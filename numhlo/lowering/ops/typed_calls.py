@@ -17,7 +17,7 @@ import numpy as np
 
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.lowering.ir.types import ELEMENT_TYPES
-from numhlo.lowering.ops.implementations import options_of
+from numhlo.lowering.ops.implementations import hashable, options_of
 from numhlo.lowering.ops.native_functions import RUNNERS, TYPED, NativeFunction, address_of
 from numhlo.lowering.ops.typed_call_api import (
     MAJOR,
@@ -102,10 +102,10 @@ class _Memory:
                 f"custom_call {what}, {value!r}",
                 why="XLA's typed calls take numbers, flags, texts, arrays of numbers of one type, and dictionaries",
             ) from None
-        data = self.data(array.tobytes())
+        elements = self.data(array.tobytes())
         if array.ndim == 0:
-            return _SCALAR, self.words(number, data)
-        return _ARRAY, self.words(number, array.size, data)
+            return _SCALAR, self.words(number, elements)
+        return _ARRAY, self.words(number, array.size, elements)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,8 +203,7 @@ def call_of(
     arguments, results : sequence of (dtype, int)
         Element types and ranks.
     """
-    shown = tuple([(name, _hashable(value)) for name, value in sorted(options.items())])
-    key = native.address, native.name, shown, tuple(arguments), tuple(results)
+    key = native.address, native.name, hashable(options), tuple(arguments), tuple(results)
     found = _calls.get(key)
     if found is None:
         memory = _Memory()
@@ -213,15 +212,6 @@ def call_of(
         found = _calls[key] = Call(native, number, words, len(arguments) + len(results), memory)
         _instantiate(found)
     return found
-
-
-def _hashable(value: Any) -> Any:
-    """Return what tells an option apart from others, its type included."""
-    if isinstance(value, Mapping):
-        return tuple([(name, _hashable(item)) for name, item in sorted(value.items())])
-    if isinstance(value, np.ndarray | np.generic):
-        return value.dtype.str, value.shape, value.tobytes()
-    return (tuple, *map(_hashable, value)) if isinstance(value, tuple | list) else (type(value), value)
 
 
 def _template(

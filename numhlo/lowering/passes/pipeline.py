@@ -20,6 +20,7 @@ from numhlo.lowering.passes import (
 from numhlo.lowering.passes.dead_ops import remove_dead_ops
 from numhlo.lowering.passes.outlining import find_outlined
 from numhlo.lowering.passes.rewriting import Rewriter
+from numhlo.lowering.passes.user_passes import USER_PASSES
 
 FAMILIES = (
     simplify_arithmetic,
@@ -45,14 +46,25 @@ def optimize(function: Function, *, after_pass: Observer | None = None) -> Funct
     function : Function
         Left unchanged.
     after_pass : callable, optional
-        Called with each pass's name and its result.
+        Called with each pass's name and its result: of numhlo's own, of those that users added, and of its own again.
 
     Notes
     -----
     Rewrites respect IEEE 754: signed zeros, infinities and NaN come out as the program says. One walk is enough: it
     sees operands rewritten, and applies the patterns again to what they make.
     """
-    rewriter = Rewriter()
+    if not USER_PASSES:
+        return _simplified(function, after_pass)
+    function = _simplified(function, after_pass, keeps_extensions=True)
+    for one in USER_PASSES:
+        function = one(function)
+        if after_pass is not None:
+            after_pass(one.name, function)
+    return _simplified(function, after_pass)
+
+
+def _simplified(function: Function, after_pass: Observer | None, *, keeps_extensions: bool = False) -> Function:
+    rewriter = Rewriter(keeps_extensions=keeps_extensions)
     rewriter.outline(find_outlined(function))
     function = rewriter.function(function)
     if after_pass is not None:

@@ -51,13 +51,19 @@ def pattern(*definitions: Primitive) -> Callable[[Pattern], Pattern]:
 class Rewriter:
     """Rebuilds functions. One rewriter serves a whole program, so that a shared callee is rewritten once.
 
+    Parameters
+    ----------
+    keeps_extensions : bool, optional
+        Whether users' ops stay that mean something in other ops: for users' passes, which may look for them.
+
     Attributes
     ----------
     counts : dict
         How often each kind of rewrite happened, for display.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_extensions: bool = False) -> None:
+        self.keeps_extensions = keeps_extensions
         self.counts: dict[str, int] = {}
         self._outlined: dict[Function, Function] = {}
         self.location: Location | None = None

@@ -16,6 +16,7 @@ import numpy as np
 from numhlo.lowering.ir import UNKNOWN, Function, Location, Op, Region, Type, Value
 from numhlo.lowering.ir.errors import ParseError
 from numhlo.lowering.ops.chlo_types import ELEMENTWISE
+from numhlo.lowering.ops.extension_ops import find_extension_op
 from numhlo.lowering.ops.primitive import MISSING, PRIMITIVES, Primitive
 from numhlo.lowering.text.form_tables import PARSE, TRANSLATIONS, ParseRule
 from numhlo.lowering.text.parse_locations import LocationParser
@@ -238,6 +239,9 @@ class Parser(LocationParser):
         found = PRIMITIVES.get(mnemonic)
         if found is not None and dialect in {found.dialect, "mhlo" if found.dialect == "stablehlo" else ""}:
             return found
+        extension = find_extension_op(name)
+        if extension is not None:
+            return extension
         full_name = _ELSEWHERE.get(name, name)
         return unregistered(full_name) if full_name == name else self.find_definition(full_name)
 

@@ -7,6 +7,7 @@ from numhlo.tracer.batching import (  # noqa: F401 - each registers its rules
     contraction,
     control_flow,
     elementwise,
+    extension_ops,
     fourier,
     indexing,
     layout,

@@ -10,6 +10,7 @@ from numhlo.tracer.differentiation import (  # noqa: F401 - each registers its r
     control_flow,
     convolution,
     elementwise,
+    extension_ops,
     fourier,
     indexing,
     layout,
