@@ -8,7 +8,6 @@ of them the shares of all.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 from numhlo.backend.communication.reducers import Reducer
 from numhlo.lowering.ir import Op
 from numhlo.lowering.ir.errors import CommunicationError
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.process_groups import GridShape, Group, Process, groups_of
 
 Arrays = Sequence[np.ndarray]
@@ -28,7 +28,7 @@ TRANSFERS = HOST_OPS | {"send", "recv"}
 """Ops that don't wait for each other in a group."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Post:
     """What one member of a group brings: buffers to read, buffers to write, and what is to be done with them."""
 
@@ -41,7 +41,7 @@ Phase = Callable[[Sequence["Post"], int], None]
 """``phase(posts, index)`` writes some outputs of member ``index``, of what all have brought or made before."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Collective:
     """A collective as one process of a group takes part in it.
 
@@ -80,7 +80,7 @@ class Collective:
         return self.name, self.channel, self.group, len(self.phases)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Transfer:
     """A send, a recv, an infeed or an outfeed."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -30,6 +30,7 @@ from numhlo.backend.plan_checking.listing import Finding, step_in_words
 from numhlo.backend.primitives.convert import to_i64
 from numhlo.backend.primitives.memory import address, advance, integer_address, number
 from numhlo.backend.program import Kernel, Launch
+from numhlo.lowering.ir.records import record
 
 Product: TypeAlias = frozenset[tuple[Hashable, int]]
 """Factors, and how often each of them is one."""
@@ -201,7 +202,7 @@ class _Indices:
         return isinstance(value, ir.Constant) or (isinstance(value, ir.Call) and value.callee is number)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Range:
     """What a counter goes through: equal ones have bounds that are made alike."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.ir import Location, Op, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.extension_loading import load_extensions
 from numhlo.lowering.ops.native_functions import NativeFunction
 
@@ -17,7 +18,7 @@ CustomCall = Callable[[Sequence[np.ndarray], Mapping[str, Any]], Sequence[np.nda
 """``function(arrays, attributes) -> arrays``: must not write into its arrays."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class UserRules:
     """How an op that a user registered is batched and differentiated; None: as any op without such rules.
 
@@ -35,7 +36,7 @@ class UserRules:
 NO_RULES = UserRules()
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Target:
     """What a custom call of one name reaches.
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from numhlo.lowering.ir import Function, Location, Op, TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.custom_calls import NO_RULES, UserRules, target_of
 from numhlo.lowering.ops.extension_loading import load_extensions
 from numhlo.lowering.ops.implementations import options_of
@@ -45,7 +45,7 @@ Decompose = Callable[[Sequence[TensorType], Mapping[str, Any]], Function]
 """``decompose(operand types, attributes)`` returns the function that an op means."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record(frozen=True, slots=True, eq=False, repr=False)
 class ExtensionOp(Primitive):
     """The definition of an op of a user's dialect.
 

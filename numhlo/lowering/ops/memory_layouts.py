@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
+from numhlo.lowering.ir.records import record
 
 _TEXT = re.compile(r"\{([\d, ]*)(:[^}]*)?\}\Z", re.ASCII)
 _ATTRIBUTE = re.compile(r"dense<(?:\[([\d, ]*)\]|(\d*))>\s*:\s*tensor<(\d+)xindex>\Z")
 
 
-@dataclass(frozen=True, init=False)
+@record(frozen=True, init=False)
 class Layout:
     """How an array lies in memory: its dimensions from the one that changes fastest to the slowest.
 

@@ -12,10 +12,11 @@ import itertools
 import threading
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any
 
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.native_functions import refuse_result
 
 MAJOR, MINOR = 0, 3
@@ -54,7 +55,7 @@ INSTANCE, RUN = 0, 1
 """Words of an execution context: the number of the call's instance, and what tells runs apart that run at a time."""
 
 
-@dataclass
+@record
 class Instance:
     """One call with its options: the state that its handlers keep.
 
@@ -67,7 +68,7 @@ class Instance:
     states: dict[int, tuple[int, int]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Failure:
     code: int
     message: bytes

@@ -10,12 +10,12 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
+from numhlo.lowering.ir.records import record
 from numhlo.lowering.ir.types import ELEMENT_TYPES
 from numhlo.lowering.ops.implementations import hashable, options_of
 from numhlo.lowering.ops.native_functions import RUNNERS, TYPED, NativeFunction, address_of
@@ -108,7 +108,7 @@ class _Memory:
         return _ARRAY, self.words(number, array.size, elements)
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Call:
     """What is the same in all executions of a call with its options and types.
 
