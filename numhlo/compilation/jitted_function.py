@@ -24,6 +24,7 @@ from numhlo.compilation.dispatch import MISS, RebindingRoute, Route
 from numhlo.compilation.entry import Entry, strides_of
 from numhlo.compilation.explain import explain
 from numhlo.compilation.garbage import build
+from numhlo.compilation.interludes import is_interlude
 from numhlo.compilation.keys import CallKey, InstanceKey, describe_key, leaf_keys
 from numhlo.compilation.leaks import refuse_leaks, watches_leaks
 from numhlo.compilation.observer import Observer
@@ -54,7 +55,6 @@ from numhlo.tracer.core.trace import Trace, Tracer, Watch, current_trace, outsid
 from numhlo.tracer.core.type_rules import type_rules
 from numhlo.tracer.python.frozen_draws import refusing_draws, undisturbed
 from numhlo.tracer.python.function_tracing import TracedFunction, call_traced, trace_pytree_function
-from numhlo.tracer.python.interludes import is_interlude
 from numhlo.tracer.python.plain_numpy import rewrites, run_traced
 from numhlo.tracer.python.rebound_items import ContainerWatch
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
