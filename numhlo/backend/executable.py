@@ -32,7 +32,7 @@ from numhlo.backend.runtime.numpy_engine import NumpyEngine
 from numhlo.backend.runtime.object_layout import ALIGNED, C_CONTIGUOUS, is_read_only
 from numhlo.backend.runtime.result_copies import with_fresh_results
 from numhlo.backend.runtime.result_memory import LEAST_BYTES, result_memory
-from numhlo.backend.runtime.statuses import raise_status
+from numhlo.backend.runtime.statuses import MachineCodeArrived, raise_status
 from numhlo.backend.runtime.step_table import StepTable
 from numhlo.backend.runtime.turns import Turns
 from numhlo.lowering.ir.errors import InternalError
@@ -56,10 +56,6 @@ CALLING = frozenset({CALL, COMPOSITE})
 
 class OpsNeededError(Exception):
     """A program whose launches have no ops was to be run before all its kernels are there."""
-
-
-class MachineCodeArrived(Exception):  # noqa: N818 - nothing went wrong
-    """The kernel of the loop that is being evaluated in Python is compiled."""
 
 
 class Executable:
@@ -418,7 +414,11 @@ class Executable:
                 self._check_status(frame)
                 if step == layout.DONE:
                     return
-            step = with_own_bindings(self._step_in_python, frame, step, may_be_native)
+            if (engine := self._engine) is not None and step in engine.communications:
+                engine.communications[step].run(frame, engine.buffers)
+                step += 1
+            else:
+                step = with_own_bindings(self._step_in_python, frame, step, may_be_native)
             if arrived != arrivals.latest:
                 arrived = arrivals.latest
                 self._update()

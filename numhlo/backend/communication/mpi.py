@@ -15,6 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
+from zlib import crc32
 
 from numhlo.backend.communication.collectives import Collective, Transfer
 from numhlo.backend.communication.mpi_exchanges import Exchanges
@@ -36,6 +37,9 @@ GRACE_SECONDS = 2.0
 FAILED, ENDED, ARRIVED = 1, 2, 3
 """Tags of notices."""
 MOST_TEXT = 2000
+"""Bytes of a notice."""
+MOST_TAGS = 1 << 15
+"""Tags that every MPI has."""
 FINGERPRINT = 400
 """Bytes of what processes tell each other of a collective where everything is verified."""
 
@@ -101,7 +105,7 @@ class World:
         if found is None:
             self._gather_first(ranks)
             group = self.comm.Get_group().Incl(list(ranks))
-            found = self._groups[ranks] = self.comm.Create_group(group, len(self._groups) % 1000)
+            found = self._groups[ranks] = self.comm.Create_group(group, crc32(repr(ranks).encode()) % MOST_TAGS)
             group.Free()
         return found
 

@@ -58,30 +58,30 @@ class Reducer:
     @property
     def is_elementwise(self) -> bool:
         """Return whether elements may be combined part by part, in arrays of any length."""
-        return self.ufunc is not None
+        return self._takes_arrays
 
     def fold(self, parts: Sequence[np.ndarray], out: np.ndarray) -> None:
         """Write what parts of one shape give, combined from first to last; ``out`` must not overlap with them."""
         with np.errstate(all="ignore"):
-            if self.ufunc is not None:
-                self._fold_in_blocks(self.ufunc, parts, out)
-                return
-            result = cast(parts[0], self.dtype)
-            for part in parts[1:]:
-                result = self._combined(result, cast(part, self.dtype))
-            out[...] = result
+            if out.size > BLOCK and self.is_elementwise and all(a.flags.c_contiguous for a in (*parts, out)):
+                flat, target = [part.reshape(-1) for part in parts], out.reshape(-1)
+                for start in range(0, out.size, BLOCK):
+                    block = slice(start, start + BLOCK)
+                    self._fold_block([part[block] for part in flat], target[block])
+            else:
+                self._fold_block(parts, out)
 
-    def _fold_in_blocks(self, ufunc: np.ufunc, parts: Sequence[np.ndarray], out: np.ndarray) -> None:
+    def _fold_block(self, parts: Sequence[np.ndarray], out: np.ndarray) -> None:
         given = [part if part.dtype == self.dtype else cast(part, self.dtype) for part in parts]
-        if len(given) == 1:
-            out[...] = given[0]
+        if self.ufunc is not None and len(given) > 1:
+            self.ufunc(given[0], given[1], out=out)
+            for part in given[2:]:
+                self.ufunc(out, part, out=out)
             return
-        if len(given) > 2 and out.size > BLOCK and all(a.flags.c_contiguous for a in (*given, out)):
-            flat = [a.reshape(-1) for a in (*given, out)]
-            for start in range(0, out.size, BLOCK):
-                _combine(ufunc, [a[start : start + BLOCK] for a in flat[:-1]], flat[-1][start : start + BLOCK])
-        else:
-            _combine(ufunc, given, out)
+        result = given[0]
+        for part in given[1:]:
+            result = self._combined(result, part)
+        out[...] = result
 
     def _combined(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
         if self._body is None:
@@ -92,9 +92,3 @@ class Reducer:
         pairs = zip(one.reshape(-1), other.reshape(-1), strict=True)
         items = [self._body(np.asarray(x, self.dtype), np.asarray(y, self.dtype))[0] for x, y in pairs]
         return np.array(items, self.dtype).reshape(one.shape)
-
-
-def _combine(ufunc: np.ufunc, parts: Sequence[np.ndarray], out: np.ndarray) -> None:
-    ufunc(parts[0], parts[1], out=out)
-    for part in parts[2:]:
-        ufunc(out, part, out=out)

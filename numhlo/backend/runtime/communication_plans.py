@@ -18,7 +18,6 @@ from numhlo.backend.communication.transport import Transport, current_transport
 from numhlo.backend.program import Buffer, Communicate
 from numhlo.backend.runtime.frame import Frame
 from numhlo.lowering.interpreter import free_values
-from numhlo.lowering.ir import Value
 from numhlo.lowering.ir.errors import NumhloError
 from numhlo.lowering.ops.communication import ProcessId, refusal
 from numhlo.lowering.ops.process_groups import GridShape, Process
@@ -32,12 +31,14 @@ class CommunicationPlan:
     step : Communicate
     """
 
-    __slots__ = ("_captured", "_known", "_step", "_transfer")
+    __slots__ = ("_captured", "_inputs", "_known", "_outputs", "_step", "_transfer")
     way = "by the transport"
 
     def __init__(self, step: Communicate) -> None:
         op = step.op
         self._step = step
+        self._inputs = [(number, value.tensor.shape) for value, number in step.inputs]
+        self._outputs = [(number, value.tensor.shape) for value, number in step.outputs]
         self._captured = free_values(op) if op.regions else []
         self._known: dict[tuple[Process, GridShape], Collective | None] = {}
         self._transfer: Transfer | None = transfer_of(op) if op.definition.name in TRANSFERS else None
@@ -52,8 +53,7 @@ class CommunicationPlan:
         CommunicationError
             If other processes, or the host, do not what the program asks for.
         """
-        inputs = _views(self._step.inputs, frame, buffers)
-        outputs = _views(self._step.outputs, frame, buffers)
+        inputs, outputs = _views(self._inputs, frame, buffers), _views(self._outputs, frame, buffers)
         try:
             self._run(current_transport(), inputs, outputs)
         except NumhloError as error:
@@ -91,6 +91,10 @@ class CommunicationPlan:
                 out[...] = np.zeros((), out.dtype)
 
 
-def _views(places: Sequence[tuple[Value, int]], frame: Frame, buffers: Sequence[Buffer]) -> list[np.ndarray]:
+def _views(places: Sequence[tuple[int, tuple[int, ...]]], frame: Frame, buffers: Sequence[Buffer]) -> list[np.ndarray]:
     """Return buffers as arrays; one may stand for a value of another shape."""
-    return [frame.view(number, buffers[number]).reshape(value.tensor.shape) for value, number in places]
+    views = []
+    for number, shape in places:
+        view = frame.view(number, buffers[number])
+        views.append(view if view.shape == shape else view.reshape(shape))
+    return views

@@ -44,7 +44,7 @@ class Frame:
         count = len(program.buffers)
         block: Any = np.zeros(layout.CONTEXT_WORDS + count + gathered + 1, np.int64)
         self._block: np.ndarray = block
-        self._views: dict[int, tuple[int, np.ndarray]] = {}
+        self._views: dict[tuple[int, int], np.ndarray] = {}
         self.words = memoryview(block)
         self.address = int(self._block.ctypes.data)
         self.table = self.address + layout.CONTEXT_WORDS * layout.WORD
@@ -93,11 +93,9 @@ class Frame:
     def view(self, number: int, buffer: Buffer) -> np.ndarray:
         """Return a buffer as an array; it is the same one for as long as the buffer stays where it is."""
         address = self.where(number)
-        known = self._views.get(number)
-        if known is not None and known[0] == address:
-            return known[1]
-        array = array_at(address, buffer.type.shape, buffer.type.dtype)
-        self._views[number] = address, array
+        array = self._views.get((number, address))
+        if array is None:
+            array = self._views[number, address] = array_at(address, buffer.type.shape, buffer.type.dtype)
         return array
 
     def begin(self) -> None:

@@ -51,6 +51,8 @@ class NumpyEngine:
     ----------
     groups : LaunchGroups
         What goes over to machine code together.
+    communications : dict from int to CommunicationPlan
+        Steps that a transport does, by number.
     """
 
     def __init__(self, program: Program, table: StepTable) -> None:
@@ -59,6 +61,11 @@ class NumpyEngine:
         self.groups = LaunchGroups(table)
         self.instructions, self.launches, self._loops = table.instructions, self.groups.launches, self.groups.loops
         self._words = table.words
+        self.communications = {
+            number: CommunicationPlan(instruction.step)
+            for number, instruction in enumerate(table.instructions)
+            if isinstance(instruction.step, Communicate)
+        }
         self._plans = QuickPlans()
         self._steps: dict[int, StepPlan] = {}
         self._rounds: dict[int, Rounds | LaneLoop] = {}
@@ -142,8 +149,6 @@ class NumpyEngine:
         step = self.instructions[number].step
         if isinstance(step, Evaluate):
             return OpsPlan([step.op], step.inputs, step.outputs, self._plans)
-        if isinstance(step, Communicate):
-            return CommunicationPlan(step)
         return make_plan(self.launches[number], self._plans)
 
     def _scalar(self, frame: Frame, number: int) -> int:

@@ -43,6 +43,18 @@ def collectives() -> None:
             say(f"{kind} {shape}: {same_bits(module.run('main', arrays[rank]), expected)}")
 
 
+def subgroups() -> None:
+    """Reduce in rows, then in columns of the grid, then among some: communicators are made where they are needed."""
+    rank = process_index()
+    text = REDUCE.replace("NAME", "add").split("  return")[0]
+    for rows, names in (([[0, 1], [2, 3]], "01 23"), ([[0, 2], [3, 1]], "02 31"), ([[0, 1, 3], [2, -1, -1]], "013 2")):
+        groups = f"dense<{rows}> : tensor<{len(rows)}x{len(rows[0])}xi64>"
+        module = parse(text.replace("dense<> : tensor<0x0xi64>", groups) + "  return %0 : tensor<4xf32>\n}")
+        arrays = arrays_of("f32", 4, (4,))
+        expected = ProcessGrid(4).run(module, [(x,) for x in arrays], interpret=True)[rank]
+        say(f"{names}: {same_bits(module.run('main', arrays[rank]), expected)}")
+
+
 def grids() -> None:
     """Run a stencil and a training on this grid."""
     rank, count = process_index(), process_count()
@@ -187,7 +199,8 @@ def main(names: list[str]) -> None:
 
 
 CASES = {
-    f.__name__: f for f in (collectives, grids, channels, alone, raises, ends, leaves, killed, differs, diverges, waits)
+    f.__name__: f
+    for f in (collectives, subgroups, grids, channels, alone, raises, ends, leaves, killed, differs, diverges, waits)
 }
 
 if __name__ == "__main__":
