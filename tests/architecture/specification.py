@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from tests.architecture.source_tree import ROOT, functions, python_files, syntax_tree
+from tests.architecture.specification_headings import HEADINGS
 from tests.architecture.specification_rows import GROUPS, WHOLES
 
 PAGE = ROOT / "docs" / "specification.md"
@@ -88,6 +89,15 @@ def _links(row: str) -> str:
     return ", ".join(links + rest)
 
 
+def _first_link(row: str) -> str:
+    """Return a link to the first test of a row, or of its first op that has one; of values rather than of text."""
+    ops = GROUPS[row][1].split() if row in GROUPS else []
+    tests = next(found for name in (row, *ops) if (found := [claim.test for claim in claims().get(name, ())]))
+    test = next((name for name in tests if "lowering/text" not in name), tests[0])
+    path, name = test.split("::")
+    return f"[{name.removeprefix('test_').replace('_', ' ')}](../{path})"
+
+
 def page_lines() -> Iterator[str]:
     """Yield the lines of the page."""
     yield from HEADER.splitlines()
@@ -102,6 +112,13 @@ def page_lines() -> Iterator[str]:
     for section, rows in WHOLES.items():
         yield from ("", f"## {section}", "", "| what | what must hold | state | shown by |", "| --- " * 4 + "|")
         yield from (f"| {name} | {text} | {state(name)} | {_links(name)} |" for name, text in rows.items())
+    for document, headings in HEADINGS.items():
+        yield from ("", f"## Headings of {document}", "", "| heading | rows | state | shown by |", "| --- " * 4 + "|")
+        for heading, names in headings.items():
+            rows_shown = list(rows_of(names))
+            worst = min((state(row) for row in rows_shown), key=STATES.index)
+            first = ", ".join(dict.fromkeys(_first_link(row) for row in rows_shown))
+            yield f"| {heading} | {', '.join(rows_shown)} | {worst} | {first} |"
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from numhlo.lowering.ops.primitive import PRIMITIVES
 from tests.architecture import specification
+from tests.architecture.specification_headings import HEADINGS
 from tests.architecture.specification_rows import GROUPS
 
 QUANTIZED = {"uniform_dequantize", "uniform_quantize"}
@@ -18,6 +19,16 @@ def test_every_op_has_a_row_of_one_family():
     listed = [op for _, ops in GROUPS.values() for op in ops.split()]
     assert len(listed) == len(set(listed)) == 105
     assert set(listed) - set(PRIMITIVES) <= QUANTIZED
+
+
+def test_every_heading_names_rows_that_tests_show():
+    rows = set(specification.row_names())
+    for headings in HEADINGS.values():
+        for heading, names in headings.items():
+            found = list(specification.rows_of(names))
+            assert found, heading
+            assert set(found) <= rows, heading
+            assert all(specification.state(row) == "works" for row in found), heading
 
 
 def test_the_page_is_up_to_date():
