@@ -78,13 +78,10 @@ def add_pass(name: str, run: PassFunction) -> None:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import numhlo
-    >>> numhlo.extending.add_pass("doctest.count", lambda function: print(len(function.body.ops), "op"))
-    >>> numhlo.jit(lambda x: x + x)(np.ones(2))
-    1 op
-    Array([2., 2.])
-    >>> numhlo.extending.remove_pass("doctest.count")
+    >>> add_pass("doctest.count", lambda function: print(len(function.body.ops), "ops"))
+    >>> [one.name for one in USER_PASSES]
+    ['doctest.count']
+    >>> remove_pass("doctest.count")
     """
     given: Any = name
     taken = {one.name: one.where.point() for one in USER_PASSES}
