@@ -6,15 +6,16 @@ windows then read slices, as those of `sliding` do. Indices that are computed fr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 from numhlo.backend.emit.windows import WINDOWS
+from numhlo.backend.planning.writing import Writer
 from numhlo.lowering.ir import Op, TensorType, Value
 from numhlo.lowering.ops import conversion, creation, elementwise, indexing, layout
 from numhlo.lowering.ops.comparison import COMPARE, SELECT
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers
-from numhlo.lowering.ops.primitive import Primitive, make_op
+from numhlo.lowering.ops.primitive import Primitive
 from numhlo.lowering.ops.window_geometry import Windows
 
 MOST_OPS = 12
@@ -172,27 +173,21 @@ def windows_of_gather(op: Op, operand: Value, append: Callable[[Op], None]) -> V
     assert found is not None
     dim, (start, steps), (count, size) = found
 
-    def emit(definition: Primitive, value: Value, results: Sequence[TensorType] | None, **attributes: object) -> Value:
-        made = make_op(definition, [value], attributes, results=results, location=op.location)
-        append(made)
-        return made.result
-
+    writer = Writer(append, op.location)
     shape = operand.tensor.shape
     rank, last = len(shape), start + steps[0] * (count - 1) + steps[1] * (size - 1)
-    starts = tuple(start if k == dim else 0 for k in range(rank))
-    limits = tuple(last + 1 if k == dim else n for k, n in enumerate(shape))
-    seen = emit(layout.SLICE, operand, None, start_indices=starts, limit_indices=limits, strides=(1,) * rank)
+    seen = writer.part(operand, dim, start, last + 1)
     ones = (1,) * rank
 
     def along(number: int) -> tuple[int, ...]:
         return tuple(number if k == dim else 1 for k in range(rank))
 
     windows = Windows(along(size), along(steps[0]), ((0, 0),) * rank, ones, along(steps[1]))
-    view = emit(WINDOWS, seen, None, windows=windows)
+    view = writer.op(WINDOWS, seen, windows=windows)
     kept = tuple(count if k == dim else n for k, n in enumerate(shape))
-    flat = emit(layout.RESHAPE, view, [operand.tensor.with_shape((*kept, size))])
+    flat = writer.reshape(view, (*kept, size))
     offsets = op.attributes["dimension_numbers"].offset_dims
     rest = iter([k for k in range(rank) if k != dim])
     batch = iter((dim, rank))
     order = tuple(next(rest) if k in offsets else next(batch) for k in range(rank + 1))
-    return emit(layout.TRANSPOSE, flat, None, permutation=order)
+    return writer.op(layout.TRANSPOSE, flat, permutation=order)

@@ -8,16 +8,15 @@ are far from the constants in question. An infinite part makes the absolute valu
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
+from numhlo.backend.planning.writing import Writer
 from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops import elementwise
 from numhlo.lowering.ops.comparison import COMPARE
 from numhlo.lowering.ops.creation import CONSTANT
 from numhlo.lowering.ops.layout import BROADCAST_IN_DIM
-from numhlo.lowering.ops.primitive import Primitive, make_op
 
 TURNED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}
 """What each direction is called with the operands the other way round."""
@@ -94,26 +93,20 @@ def expand_size_comparison(op: Op, replaced: Callable[[Value], Value], append: C
     assert found is not None
     size, direction, number = found
 
-    def add(definition: Primitive, *operands: Value, **attributes: Any) -> Value:
-        made = make_op(definition, operands, attributes, location=op.location)
-        append(made)
-        return made.result
+    writer = Writer(append, op.location)
 
     def compared(direction: str, values: Value, scalar: float) -> Value:
-        bound = add(CONSTANT, value=np.array(scalar, values.tensor.dtype))
-        if values.tensor.shape:
-            filled = make_op(BROADCAST_IN_DIM, [bound], {"broadcast_dimensions": ()}, results=[values.type])
-            append(filled)
-            bound = filled.result
-        return add(COMPARE, values, bound, comparison_direction=direction, compare_type="FLOAT")
+        bound = writer.number(scalar, values.tensor.dtype)
+        wide = writer.spread(bound, values.tensor.shape) if values.tensor.shape else bound
+        return writer.op(COMPARE, values, wide, comparison_direction=direction, compare_type="FLOAT")
 
     z = replaced(size.operands[0])
-    parts = [add(part, z) for part in (elementwise.REAL, elementwise.IMAG)]
-    total = add(elementwise.ADD, *[add(elementwise.MULTIPLY, part, part) for part in parts])
+    parts = [writer.op(part, z) for part in (elementwise.REAL, elementwise.IMAG)]
+    total = writer.op(elementwise.ADD, *[writer.op(elementwise.MULTIPLY, part, part) for part in parts])
     square = greatest_square(number, strictly=direction in ("LT", "GE"))
     if direction in ("LT", "LE"):
         return [compared("LE", total, square)]
     beyond = compared("GT", total, square)
     for part in parts:
-        beyond = add(elementwise.OR, beyond, compared("EQ", add(elementwise.ABS, part), np.inf))
+        beyond = writer.op(elementwise.OR, beyond, compared("EQ", writer.op(elementwise.ABS, part), np.inf))
     return [beyond]

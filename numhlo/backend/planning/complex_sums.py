@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from numhlo.lowering.ir import Op, Region, TensorType, Value
+from numhlo.backend.planning.writing import Writer
+from numhlo.lowering.ir import Op, TensorType, Value
 from numhlo.lowering.ir.types import COMPLEX
 from numhlo.lowering.ops import elementwise
-from numhlo.lowering.ops.primitive import make_op
-from numhlo.lowering.ops.reduction import REDUCE
 from numhlo.lowering.ops.region_function import single_op
 
 
@@ -21,7 +20,7 @@ def is_complex_sum(op: Op) -> bool:
     return added is not None and added.definition is elementwise.ADD and len(dtypes) == 1 and dtypes <= COMPLEX
 
 
-def expand_complex_sums(op: Op, operands: Sequence[Value], append: Callable[[Op], None]) -> list[Value]:
+def expand_complex_sums(op: Op, operands: Sequence[Value], append: Callable[[Op], object]) -> list[Value]:
     """Append the ops of the two sums and return the complex result.
 
     Parameters
@@ -32,21 +31,9 @@ def expand_complex_sums(op: Op, operands: Sequence[Value], append: Callable[[Op]
         What takes the place of its operands.
     append : callable
     """
+    writer = Writer(append, op.location)
     sums = []
     for part in (elementwise.REAL, elementwise.IMAG):
-        parts = []
-        for operand in operands:
-            taken = make_op(part, [operand], location=op.location)
-            append(taken)
-            parts.append(taken.result)
-        scalar = parts[1].tensor
-        body = Region([scalar, scalar])
-        add = make_op(elementwise.ADD, body.arguments, location=op.location)
-        body.ops.append(add)
-        body.returns = [add.result]
-        total = make_op(REDUCE, parts, {"dimensions": op.attributes["dimensions"]}, [body], None, op.location)
-        append(total)
-        sums.append(total.result)
-    whole = make_op(elementwise.COMPLEX, sums, location=op.location)
-    append(whole)
-    return [whole.result]
+        values, zero = (writer.op(part, operand) for operand in operands)
+        sums.append(writer.sum(values, zero, op.attributes["dimensions"]))
+    return [writer.op(elementwise.COMPLEX, *sums)]

@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 from numhlo.backend.emit.layout import LARGE, MOST_INTERLEAVED
 from numhlo.backend.planning.strided_updates import is_strided_update
+from numhlo.backend.planning.writing import Writer
 from numhlo.lowering.interpreter import free_values
-from numhlo.lowering.ir import Location, Op, Region, Value
+from numhlo.lowering.ir import Op, Region, Value
 from numhlo.lowering.ops.comparison import SELECT
 from numhlo.lowering.ops.creation import CONSTANT
 from numhlo.lowering.ops.indexing import DYNAMIC_UPDATE_SLICE
-from numhlo.lowering.ops.layout import BROADCAST_IN_DIM, CONCATENATE, PAD, RESHAPE
-from numhlo.lowering.ops.primitive import make_op
+from numhlo.lowering.ops.layout import BROADCAST_IN_DIM, CONCATENATE, PAD
 
 WRITES = frozenset({DYNAMIC_UPDATE_SLICE, SELECT})
 """Ops that may write a part of an array."""
@@ -155,30 +155,22 @@ def filled(filling: Filling, replaced: Mapping[Value, Value], result: Value, app
     append : callable
     """
     assert isinstance(result.owner, Op)
-    location, shape = result.owner.location, result.tensor.shape
-
-    def added(op: Op) -> Value:
-        append(op)
-        return op.result
-
+    writer, shape = Writer(append, result.owner.location), result.tensor.shape
     updates = [replaced[part.update] for part in filling.parts]
     if len(updates) == 1:
         starts = filling.parts[0].starts
         after = [n - start - size for n, start, size in zip(shape, starts, updates[0].tensor.shape, strict=True)]
-        return added(_padded(updates[0], replaced[filling.fill], starts, after, location))
+        return writer.op(
+            PAD,
+            updates[0],
+            replaced[filling.fill],
+            edge_padding_low=starts,
+            edge_padding_high=tuple(after),
+            interior_padding=(0,) * len(after),
+        )
     axis = filling.axis
     if filling.step == 1:
-        return added(make_op(CONCATENATE, updates, {"dimension": axis}, location=location))
+        return writer.op(CONCATENATE, *updates, dimension=axis)
     split = (*shape[:axis], shape[axis] // filling.step, 1, *shape[axis + 1 :])
-    lanes = [added(_reshaped(update, split, location)) for update in updates]
-    joined = added(make_op(CONCATENATE, lanes, {"dimension": axis + 1}, location=location))
-    return added(_reshaped(joined, shape, location))
-
-
-def _reshaped(value: Value, shape: tuple[int, ...], location: Location) -> Op:
-    return make_op(RESHAPE, [value], results=[value.tensor.with_shape(shape)], location=location)
-
-
-def _padded(value: Value, scalar: Value, before: Sequence[int], after: Sequence[int], location: Location) -> Op:
-    amounts = {"edge_padding_low": tuple(before), "edge_padding_high": tuple(after)}
-    return make_op(PAD, [value, scalar], {**amounts, "interior_padding": (0,) * len(before)}, location=location)
+    lanes = [writer.reshape(update, split) for update in updates]
+    return writer.reshape(writer.op(CONCATENATE, *lanes, dimension=axis + 1), shape)

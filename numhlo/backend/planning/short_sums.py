@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from numhlo.backend.planning.writing import Writer
 from numhlo.lowering.ir import Op, TensorType, Value
 from numhlo.lowering.ops import elementwise, layout
-from numhlo.lowering.ops.primitive import Primitive, make_op
 from numhlo.lowering.ops.region_function import single_op
 
 MOST_TERMS = 4
@@ -63,7 +63,7 @@ def _is_made_of_little(summed: Value) -> bool:
     return read * SPREAD <= summed.tensor.size
 
 
-class _Writer:
+class _Terms(Writer):
     """Writes the terms of a sum.
 
     Parameters
@@ -74,16 +74,9 @@ class _Writer:
     """
 
     def __init__(self, op: Op, values: Callable[[Value], Value], append: Callable[[Op], None]) -> None:
-        self.location, self.values, self.append = op.location, values, append
+        super().__init__(append, op.location)
+        self.values = values
         self.terms: dict[tuple[Value, int], Value] = {}
-
-    def bind(
-        self, definition: Primitive, *operands: Value, type: TensorType | None = None, **attributes: object
-    ) -> Value:
-        """Append an op and return its result."""
-        op = make_op(definition, operands, attributes, (), None if type is None else [type], self.location)
-        self.append(op)
-        return op.result
 
     def term(self, value: Value, axis: int, index: int) -> Value:
         """Return the elements of a value at an index of an axis, which is left out."""
@@ -94,7 +87,7 @@ class _Writer:
             if made.definition is layout.BROADCAST_IN_DIM:
                 known = self._broadcast(made, axis, index)
             else:
-                known = self.bind(made.definition, *[self.term(v, axis, index) for v in made.operands])
+                known = self.op(made.definition, *[self.term(v, axis, index) for v in made.operands])
             self.terms[value, index] = known
         return known
 
@@ -104,18 +97,14 @@ class _Writer:
         shape = op.result.tensor.shape
         if axis in dims:
             operand = self._element(operand, dims.index(axis), index)
-        type = operand.tensor.with_shape(shape[:axis] + shape[axis + 1 :])
-        kept = tuple(d - (d > axis) for d in dims if d != axis)
-        return self.bind(layout.BROADCAST_IN_DIM, operand, type=type, broadcast_dimensions=kept)
+        kept = [d - (d > axis) for d in dims if d != axis]
+        return self.spread(operand, shape[:axis] + shape[axis + 1 :], kept)
 
     def _element(self, value: Value, axis: int, index: int) -> Value:
         """Return a value without an axis, at an index of it."""
         shape = value.tensor.shape
-        start = tuple(min(index, shape[axis] - 1) if d == axis else 0 for d in range(len(shape)))
-        limit = tuple(start[axis] + 1 if d == axis else extent for d, extent in enumerate(shape))
-        strides = (1,) * len(shape)
-        part = self.bind(layout.SLICE, value, start_indices=start, limit_indices=limit, strides=strides)
-        return self.bind(layout.RESHAPE, part, type=value.tensor.with_shape(shape[:axis] + shape[axis + 1 :]))
+        start = min(index, shape[axis] - 1)
+        return self.reshape(self.part(value, axis, start, start + 1), shape[:axis] + shape[axis + 1 :])
 
 
 def expand_short_sum(op: Op, values: Callable[[Value], Value], append: Callable[[Op], None]) -> list[Value]:
@@ -129,15 +118,13 @@ def expand_short_sum(op: Op, values: Callable[[Value], Value], append: Callable[
         Gives what takes the place of a value.
     append : callable
     """
-    writer = _Writer(op, values, append)
+    writer = _Terms(op, values, append)
     (axis,) = op.attributes["dimensions"]
     lanes = [writer.term(op.operands[0], axis, k) for k in range(op.operands[0].tensor.shape[axis])]
     half = 1 << (math.ceil(math.log2(len(lanes))) - 1)
     while half:
-        pairs = [writer.bind(elementwise.ADD, *pair) for pair in zip(lanes[:half], lanes[half:], strict=False)]
+        pairs = [writer.op(elementwise.ADD, *pair) for pair in zip(lanes[:half], lanes[half:], strict=False)]
         lanes = pairs + lanes[len(pairs) : half]
         half //= 2
-    initial = writer.bind(
-        layout.BROADCAST_IN_DIM, values(op.operands[1]), type=op.result.tensor, broadcast_dimensions=()
-    )
-    return [writer.bind(elementwise.ADD, initial, lanes[0])]
+    initial = writer.spread(values(op.operands[1]), op.result.tensor.shape)
+    return [writer.op(elementwise.ADD, initial, lanes[0])]

@@ -16,13 +16,14 @@ from numhlo.backend.emit.registers import REGISTERS
 from numhlo.backend.emit.special import has_kernels
 from numhlo.backend.emit.windows import WINDOWS
 from numhlo.backend.planning.complex_sums import expand_complex_sums, is_complex_sum
+from numhlo.backend.planning.writing import Writer, addition
 from numhlo.lowering.ir import Op, Region, TensorType, Value
-from numhlo.lowering.ops import comparison, control_flow, conversion, creation, elementwise, indexing, layout, reduction
+from numhlo.lowering.ops import comparison, control_flow, creation, elementwise, indexing, layout, reduction
 from numhlo.lowering.ops.contraction import accumulation_dtype
 from numhlo.lowering.ops.convolution import CONVOLUTION, reversals, spatial_windows
 from numhlo.lowering.ops.cumulative import COMBINERS, make_cumulative
 from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers, ScatterDimensionNumbers
-from numhlo.lowering.ops.primitive import Primitive, make_op
+from numhlo.lowering.ops.primitive import make_op
 from numhlo.lowering.ops.region_function import single_op
 from numhlo.lowering.ops.window_geometry import Windows
 from numhlo.lowering.ops.windows import REDUCE_WINDOW, SELECT_AND_SCATTER, windows_from
@@ -66,51 +67,17 @@ def expand_sliding(op: Op, operands: list[Value], append: Callable[[Op], None], 
     return [writer.convolution(*operands)]
 
 
-class _Writer:
+class _Writer(Writer):
     """Appends ops in the place of one."""
 
     def __init__(self, op: Op, append: Callable[[Op], None]) -> None:
-        self.op, self.append = op, append
-
-    def ops(
-        self,
-        definition: Primitive,
-        *values: Value,
-        regions: Sequence[Region] = (),
-        result: TensorType | None = None,
-        **attributes: object,
-    ) -> list[Value]:
-        results = None if result is None else [result]
-        made = make_op(definition, values, attributes, regions, results, self.op.location)
-        self.append(made)
-        return made.results
-
-    def emit(
-        self, definition: Primitive, *values: Value, result: TensorType | None = None, **attributes: object
-    ) -> Value:
-        made = make_op(definition, values, attributes, (), None if result is None else [result], self.op.location)
-        self.append(made)
-        return made.result
-
-    def constant(self, value: object, dtype: np.dtype) -> Value:
-        return self.emit(creation.CONSTANT, value=np.asarray(value).astype(dtype))
-
-    def spread(self, x: Value, shape: tuple[int, ...], dims: tuple[int, ...] = ()) -> Value:
-        return self.emit(layout.BROADCAST_IN_DIM, x, result=x.tensor.with_shape(shape), broadcast_dimensions=dims)
-
-    def reshape(self, x: Value, shape: Sequence[int]) -> Value:
-        shape = tuple(shape)
-        return x if x.tensor.shape == shape else self.emit(layout.RESHAPE, x, result=x.tensor.with_shape(shape))
-
-    def convert(self, x: Value, dtype: np.dtype) -> Value:
-        if x.tensor.dtype == dtype:
-            return x
-        return self.emit(conversion.CONVERT, x, result=x.tensor.with_dtype(dtype))
+        super().__init__(append, op.location)
+        self.replaced = op
 
     def pad(self, x: Value, value: Value, windows: Windows) -> Value:
         if not windows.is_padded:
             return x
-        return self.emit(
+        return self.op(
             layout.PAD,
             x,
             value,
@@ -121,24 +88,21 @@ class _Writer:
 
     def view(self, x: Value, value: Value, windows: Windows) -> Value:
         """Return all windows of ``x``, padded with ``value``."""
-        return self.emit(WINDOWS, self.pad(x, value, windows), windows=_plain(windows))
+        return self.op(WINDOWS, self.pad(x, value, windows), windows=_plain(windows))
 
     def reduce(self, inputs: Sequence[Value], inits: Sequence[Value], body: Region, rank: int) -> list[Value]:
         """Return ``inputs`` reduced over all dimensions from ``rank`` on."""
         axes = {"dimensions": tuple(range(rank, inputs[0].tensor.ndim))}
-        made = make_op(reduction.REDUCE, [*inputs, *inits], axes, [body], None, self.op.location)
-        if is_complex_sum(made):
-            return expand_complex_sums(made, made.operands, self.append)
-        self.append(made)
-        return made.results
+        made = make_op(reduction.REDUCE, [*inputs, *inits], axes, [body], None, self.replaced.location)
+        return expand_complex_sums(made, made.operands, self.append) if is_complex_sum(made) else self.append(made)
 
     # Reductions over windows
 
     def reduce_windows(self, operands: list[Value], copy: Copy) -> list[Value]:
-        count = len(self.op.results)
+        count = len(self.replaced.results)
         rank = operands[0].tensor.ndim
-        windows = windows_from(self.op.attributes, rank)
-        body = copy(self.op.regions[0])
+        windows = windows_from(self.replaced.attributes, rank)
+        body = copy(self.replaced.regions[0])
         running = self._running(operands, windows, body)
         if running is not None:
             return [running]
@@ -164,19 +128,19 @@ class _Writer:
         if (low, high) not in ((extent - 1, 0), (0, extent - 1)) or not _changes_nothing(operands[1], kinds[0]):
             return None
         attributes = make_cumulative(kinds[0], type, axis, reverse=low == 0)
-        made = make_op(control_flow.COMPOSITE, operands[:1], attributes, (), [type], self.op.location)
+        made = make_op(control_flow.COMPOSITE, operands[:1], attributes, (), [type], self.replaced.location)
         if not has_kernels(made):
             return None
         self.append(made)
-        return self.emit(COMBINERS[kinds[0]][0], self.spread(operands[1], type.shape), made.result)
+        return self.op(COMBINERS[kinds[0]][0], self.spread(operands[1], type.shape), made.result)
 
     # select_and_scatter
 
     def select_and_scatter(self, operands: list[Value], copy: Copy) -> Value:
         x, source, init = operands
-        windows = windows_from(self.op.attributes, x.tensor.ndim)
-        places = self._selected(x, windows, copy(self.op.regions[0]))
-        scatter = copy(self.op.regions[1])
+        windows = windows_from(self.replaced.attributes, x.tensor.ndim)
+        places = self._selected(x, windows, copy(self.replaced.regions[0]))
+        scatter = copy(self.replaced.regions[1])
         inner = single_op(scatter)
         apart = all(size <= stride for size, stride in zip(windows.sizes, windows.strides, strict=True))
         if apart and inner is not None and inner.definition is elementwise.ADD and source.tensor.size:
@@ -187,13 +151,13 @@ class _Writer:
         """Return the flat index of each window's selected element; the array's size where it has none."""
         type, index = x.tensor, _index_dtype(x.tensor.size)
         counter = TensorType((type.size,), index)
-        numbers = self.reshape(self.emit(creation.IOTA, result=counter, iota_dimension=0), type.shape)
-        zero, beyond = self.constant(0, type.dtype), self.constant(type.size, index)
+        numbers = self.reshape(self.op(creation.IOTA, result=counter, iota_dimension=0), type.shape)
+        zero, beyond = self.number(0, type.dtype), self.number(type.size, index)
         views = [self.view(x, zero, windows), self.view(numbers, beyond, windows)]
         scalar, number = type.with_shape(()), beyond.tensor
         body = Region([scalar, number, scalar, number])
         first, i, second, j = body.arguments
-        inner = _Writer(self.op, body.ops.append)
+        inner = _Writer(self.replaced, body.ops.append)
         values = dict(zip(select.arguments, (first, second), strict=True))
         for op in select.ops:
             made = Op(
@@ -207,15 +171,15 @@ class _Writer:
             body.ops.append(made)
             values.update(zip(op.results, made.results, strict=True))
         stays = values.get(select.returns[0], select.returns[0])
-        limit = inner.constant(type.size, index)
+        limit = inner.number(type.size, index)
         is_in, other = (
-            inner.emit(comparison.COMPARE, k, limit, comparison_direction=direction, compare_type="SIGNED")
+            inner.op(comparison.COMPARE, k, limit, comparison_direction=direction, compare_type="SIGNED")
             for k, direction in ((i, "LT"), (j, "EQ"))
         )
-        first_stays = inner.emit(elementwise.AND, is_in, inner.emit(elementwise.OR, stays, other))
+        first_stays = inner.op(elementwise.AND, is_in, inner.op(elementwise.OR, stays, other))
         body.returns = [
-            inner.emit(comparison.SELECT, first_stays, first, second),
-            inner.emit(comparison.SELECT, first_stays, i, j),
+            inner.op(comparison.SELECT, first_stays, first, second),
+            inner.op(comparison.SELECT, first_stays, i, j),
         ]
         return self.reduce(views, [zero, beyond], body, type.ndim)[1]
 
@@ -234,13 +198,13 @@ class _Writer:
             low = windows.padding[axis][0]
             start -= low * stride
             for dim, factor in ((2 * axis, steps[axis] * stride), (2 * axis + 1, stride)):
-                line = self.emit(creation.IOTA, result=counter, iota_dimension=dim)
-                term = self.emit(elementwise.MULTIPLY, line, self.spread(self.constant(factor, index), shape))
-                total = term if total is None else self.emit(elementwise.ADD, total, term)
+                line = self.op(creation.IOTA, result=counter, iota_dimension=dim)
+                term = self.op(elementwise.MULTIPLY, line, self.spread(self.number(factor, index), shape))
+                total = term if total is None else self.op(elementwise.ADD, total, term)
             stride *= type.shape[axis]
-        first = self.spread(self.constant(start, index), shape)
-        total = first if total is None else self.emit(elementwise.ADD, total, first)
-        here = self.emit(
+        first = self.spread(self.number(start, index), shape)
+        total = first if total is None else self.op(elementwise.ADD, total, first)
+        here = self.op(
             comparison.COMPARE,
             total,
             self.spread(places, shape, dims),
@@ -248,8 +212,8 @@ class _Writer:
             compare_type="SIGNED",
         )
         start_value = self.spread(init, shape)
-        filled = self.emit(elementwise.ADD, start_value, self.spread(source, shape, dims))
-        chosen = self.emit(comparison.SELECT, here, filled, start_value)
+        filled = self.op(elementwise.ADD, start_value, self.spread(source, shape, dims))
+        chosen = self.op(comparison.SELECT, here, filled, start_value)
         covered = [n * s for n, s in zip(counts, steps, strict=True)]
         lows = [-low for low, _ in windows.padding]
         highs = [n - m - low for n, m, low in zip(type.shape, covered, lows, strict=True)]
@@ -272,42 +236,38 @@ class _Writer:
     # Convolution
 
     def convolution(self, lhs: Value, rhs: Value) -> Value:
-        dtype = self.op.result.tensor.dtype
+        dtype = self.replaced.result.tensor.dtype
         wide = accumulation_dtype(dtype)
         lhs, rhs = self.convert(lhs, wide), self.convert(rhs, wide)
-        numbers: ConvolutionDimensionNumbers = self.op.attributes["dimension_numbers"]
+        numbers: ConvolutionDimensionNumbers = self.replaced.attributes["dimension_numbers"]
         sizes = [rhs.tensor.shape[d] for d in numbers.kernel_spatial_dimensions]
-        windows = over_array(spatial_windows(self.op.attributes, sizes), numbers)
-        padded = self.pad(lhs, self.constant(0, wide), windows)
-        if multiplies(self.op, REGISTERS[wide].storage):
-            plain = {**self.op.attributes, "padding": None, "lhs_dilation": None}
-            product = self.emit(CONVOLUTION, padded, rhs, result=self.op.result.tensor.with_dtype(wide), **plain)
+        windows = over_array(spatial_windows(self.replaced.attributes, sizes), numbers)
+        padded = self.pad(lhs, self.number(0, wide), windows)
+        if multiplies(self.replaced, REGISTERS[wide].storage):
+            plain = {**self.replaced.attributes, "padding": None, "lhs_dilation": None}
+            product = self.op(CONVOLUTION, padded, rhs, result=self.replaced.result.tensor.with_dtype(wide), **plain)
         else:
             product = self._sum_of_products(padded, rhs, windows, numbers)
         return self.convert(product, dtype)
 
     def _sum_of_products(self, lhs: Value, rhs: Value, windows: Windows, numbers: ConvolutionDimensionNumbers) -> Value:
         """Return the sum over windows of products with the kernel, both spread over results and windows."""
-        domain = _Domain(self.op, numbers)
-        view = self.emit(WINDOWS, lhs, windows=_plain(windows))
+        domain = _Domain(self.replaced, numbers)
+        view = self.op(WINDOWS, lhs, windows=_plain(windows))
         left_shape, left_dims = domain.lay_out_input(view.tensor.shape)
-        reversal = reversals(self.op.attributes, domain.rank)
+        reversal = reversals(self.replaced.attributes, domain.rank)
         flipped = tuple([d for d, r in zip(numbers.kernel_spatial_dimensions, reversal, strict=True) if r])
         if flipped:
-            rhs = self.emit(layout.REVERSE, rhs, dimensions=flipped)
+            rhs = self.op(layout.REVERSE, rhs, dimensions=flipped)
         right_shape, right_dims = domain.lay_out_kernel(rhs.tensor.shape)
         extents = dict(zip([*left_dims, *right_dims], [*left_shape, *right_shape], strict=True))
         shape = tuple([extents[d] for d in range(domain.channel + 1)])
         left, right = self.reshape(view, left_shape), self.reshape(rhs, right_shape)
         factors = [self.spread(x, shape, dims) for x, dims in ((left, left_dims), (right, right_dims))]
-        product = self.emit(elementwise.MULTIPLY, *factors)
-        scalar = product.tensor.with_shape(())
-        body = Region([scalar, scalar])
-        add = make_op(elementwise.ADD, body.arguments, location=self.op.location)
-        body.ops.append(add)
-        body.returns = [add.result]
-        total = self.reduce([product], [self.constant(0, scalar.dtype)], body, domain.summed)[0]
-        return self.reshape(total, self.op.result.tensor.shape)
+        product = self.op(elementwise.MULTIPLY, *factors)
+        zero = self.number(0, product.tensor.dtype)
+        total = self.reduce([product], [zero], addition(zero.tensor, self.location), domain.summed)[0]
+        return self.reshape(total, self.replaced.result.tensor.shape)
 
 
 class _Domain:

@@ -9,7 +9,7 @@ float32 holds exactly.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, reduce
 
 import ml_dtypes
@@ -17,10 +17,10 @@ import numpy as np
 
 from numhlo.backend.emit.contraction import BLAS_TYPES, operand_groups
 from numhlo.backend.emit.registers import REGISTERS
+from numhlo.backend.planning.writing import Writer
 from numhlo.lowering.ir import Location, Op, Region, TensorType, Type, Value
-from numhlo.lowering.ops import contraction, conversion, creation, elementwise, layout, reduction
+from numhlo.lowering.ops import contraction, creation, elementwise
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers
-from numhlo.lowering.ops.primitive import Primitive, make_op
 
 SMALL = 512
 """Multiplications of one matrix product up to which calling BLAS does not pay."""
@@ -37,8 +37,6 @@ EXACT = 1 << 24
 
 MOST_PARTS = 16
 """Products of which the sum is worth more than a loop over integers; their sums stay far below 2 ** 31."""
-
-Emit = Callable[..., Value]
 
 
 def product_pattern(op: Op) -> Region | None:
@@ -119,26 +117,22 @@ def _pattern(lhs: Type, rhs: Type, result: Type, numbers: DotDimensionNumbers) -
         return None
     region = Region([lhs, rhs])
 
-    def emit(definition: Primitive, *values: Value, result: TensorType | None = None, **attributes: object) -> Value:
-        made = make_op(definition, values, attributes, (), None if result is None else [result])
-        region.ops.append(made)
-        return made.result
-
+    writer = Writer(region.ops.append)
     dtype = op.result.tensor.dtype
     m, k, n = _extents(op)
     wide = _accumulator(dtype)
     parts = _exact_parts(op) if m * n * k >= LARGE and min(m, n) >= LEAST_ROWS else []
     if parts:
-        total = _exact_product(op, parts, region.arguments, emit)
-        region.returns = [_converted(emit, total, dtype)]
+        total = _exact_product(op, parts, region.arguments, writer)
+        region.returns = [writer.convert(total, dtype)]
         return region
-    left, right = (_converted(emit, value, wide) for value in region.arguments)
+    left, right = (writer.convert(value, wide) for value in region.arguments)
     if REGISTERS[wide].storage in BLAS_TYPES and min(m, n) > 1 and m * n * k > SMALL:
         found = op.result.tensor.with_dtype(wide)
-        total = emit(contraction.DOT_GENERAL, left, right, result=found, dot_dimension_numbers=numbers)
+        total = writer.op(contraction.DOT_GENERAL, left, right, result=found, dot_dimension_numbers=numbers)
     else:
-        total = _sum_of_products(op, left, right, emit, region.ops.append)
-    region.returns = [_converted(emit, total, dtype)]
+        total = _sum_of_products(op, left, right, writer)
+    region.returns = [writer.convert(total, dtype)]
     return region
 
 
@@ -165,35 +159,22 @@ def _exact_parts(op: Op) -> list[range]:
     return [range(start, min(start + step, count)) for start in range(0, count, step)]
 
 
-def _exact_product(op: Op, parts: Sequence[range], operands: Sequence[Value], emit: Emit) -> Value:
+def _exact_product(op: Op, parts: Sequence[range], operands: Sequence[Value], writer: Writer) -> Value:
     """Return the sum, in int32, of products of parts of the operands, each computed in float32."""
     numbers, dims = op.attributes["dot_dimension_numbers"], (operand_groups(op, 0)[2][0], operand_groups(op, 1)[1][0])
     sums = []
     for part in parts:
         sides = []
         for value, dim in zip(operands, dims, strict=True):
-            cut = _part(value, dim, part, emit) if len(parts) > 1 else value
-            sides.append(_converted(emit, cut, np.dtype(np.float32)))
+            cut = writer.part(value, dim, part.start, part.stop) if len(parts) > 1 else value
+            sides.append(writer.convert(cut, np.dtype(np.float32)))
         found = op.result.tensor.with_dtype(np.dtype(np.float32))
-        total = emit(contraction.DOT_GENERAL, *sides, result=found, dot_dimension_numbers=numbers)
-        sums.append(_converted(emit, total, np.dtype(np.int32)))
-    return reduce(lambda a, b: emit(elementwise.ADD, a, b), sums)
+        total = writer.op(contraction.DOT_GENERAL, *sides, result=found, dot_dimension_numbers=numbers)
+        sums.append(writer.convert(total, np.dtype(np.int32)))
+    return reduce(lambda a, b: writer.op(elementwise.ADD, a, b), sums)
 
 
-def _part(value: Value, dim: int, part: range, emit: Emit) -> Value:
-    shape = value.tensor.shape
-    first = tuple(part.start if d == dim else 0 for d in range(len(shape)))
-    last = tuple(part.stop if d == dim else extent for d, extent in enumerate(shape))
-    return emit(layout.SLICE, value, start_indices=first, limit_indices=last, strides=(1,) * len(shape))
-
-
-def _converted(emit: Emit, value: Value, dtype: np.dtype) -> Value:
-    if value.tensor.dtype == dtype:
-        return value
-    return emit(conversion.CONVERT, value, result=value.tensor.with_dtype(dtype))
-
-
-def _sum_of_products(op: Op, left: Value, right: Value, emit: Emit, append: Callable[[Op], None]) -> Value:
+def _sum_of_products(op: Op, left: Value, right: Value, writer: Writer) -> Value:
     """Return the sum over the contracting dimensions, which are the last ones of the product."""
     batch, rows, summed = operand_groups(op, 0)
     right_batch, right_summed, columns = operand_groups(op, 1)
@@ -206,23 +187,9 @@ def _sum_of_products(op: Op, left: Value, right: Value, emit: Emit, append: Call
     right_places = dict(zip(right_batch, range(len(batch)), strict=True))
     right_places |= {d: first_column + k for k, d in enumerate(columns)}
     right_places |= {d: first_summed + k for k, d in enumerate(right_summed)}
-    type = left.tensor.with_shape(shape)
-    spread = [
-        emit(
-            layout.BROADCAST_IN_DIM, value, result=type, broadcast_dimensions=tuple(at[d] for d in range(len(extents)))
-        )
-        for value, at, extents in ((left, places, lhs), (right, right_places, rhs))
-    ]
-    product = emit(elementwise.MULTIPLY, *spread)
+    sides = (left, places, lhs), (right, right_places, rhs)
+    spread = [writer.spread(value, shape, [at[d] for d in range(len(extents))]) for value, at, extents in sides]
+    product = writer.op(elementwise.MULTIPLY, *spread)
     if not summed:
         return product
-    zero = emit(creation.CONSTANT, value=np.zeros((), type.dtype))
-    scalar = TensorType((), type.dtype)
-    body = Region([scalar, scalar])
-    add = make_op(elementwise.ADD, body.arguments)
-    body.ops.append(add)
-    body.returns = [add.result]
-    axes = {"dimensions": tuple(range(first_summed, len(shape)))}
-    total = make_op(reduction.REDUCE, [product, zero], axes, [body])
-    append(total)
-    return total.result
+    return writer.sum(product, writer.number(0, product.tensor.dtype), range(first_summed, len(shape)))

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from numhlo.backend.emit.elementwise import COSTS
 from numhlo.backend.emit.lanes.values import CHEAP
 from numhlo.backend.emit.support import emits_element
+from numhlo.backend.planning.writing import Writer
 from numhlo.lowering.ir import Op, Region, TensorType, Value
 from numhlo.lowering.ops.comparison import COMPARE, SELECT
 from numhlo.lowering.ops.control_flow import CASE, COMPOSITE, IF
 from numhlo.lowering.ops.creation import CONSTANT
 from numhlo.lowering.ops.layout import BROADCAST_IN_DIM
 from numhlo.lowering.ops.loops import loop_body
-from numhlo.lowering.ops.primitive import make_op
 
 Append = Callable[[Op], None]
 
@@ -71,11 +69,12 @@ def straighten(op: Op, operands: Sequence[Value], append: Append) -> list[Value]
     return [writer.widened(v, v.tensor.shape) for v in body.returns]
 
 
-class _Lanes:
+class _Lanes(Writer):
     """Appends the ops of a lane for all lanes; what is the same for all of them is computed once."""
 
     def __init__(self, lanes: int, append: Append) -> None:
-        self.lanes, self.append = lanes, append
+        super().__init__(append)
+        self.lanes = lanes
         self.same: dict[Value, Value] = {}
         self.wide: dict[Value, Value] = {}
 
@@ -96,14 +95,11 @@ class _Lanes:
         return TensorType((self.lanes, *shape), value.tensor.dtype)
 
     def _copied(self, op: Op, operands: list[Value], type: TensorType) -> Value:
-        copy = Op(op.definition, operands, op.attributes, [], [type], op.location)
-        self.append(copy)
-        return copy.result
+        return self.append(Op(op.definition, operands, op.attributes, [], [type], op.location))[0]
 
     def _broadcast(self, op: Op) -> Value:
         dimensions = (0, *(dim + 1 for dim in op.attributes["broadcast_dimensions"]))
-        type = self._stacked(op.result.tensor.shape, op.result)
-        return self._made(BROADCAST_IN_DIM, [self.wide[op.operands[0]]], type, broadcast_dimensions=dimensions)
+        return self.spread(self.wide[op.operands[0]], (self.lanes, *op.result.tensor.shape), dimensions)
 
     def widened(self, value: Value, shape: Sequence[int]) -> Value:
         """Return a value of all lanes, in the shape of what it is used with: scalars are used with arrays."""
@@ -113,12 +109,7 @@ class _Lanes:
         source = self.same[value] if found is None else found
         ndim = value.tensor.ndim
         dimensions = tuple(range(1, ndim + 1)) if found is None else tuple(range(ndim + 1))
-        return self._made(BROADCAST_IN_DIM, [source], self._stacked(shape, value), broadcast_dimensions=dimensions)
-
-    def _made(self, definition: object, operands: Sequence[Value], type: TensorType, **attributes: object) -> Value:
-        made = make_op(definition, operands, attributes, results=[type])  # type: ignore[arg-type]
-        self.append(made)
-        return made.result
+        return self.spread(source, (self.lanes, *shape), dimensions)
 
     def _choose(self, op: Op) -> None:
         """Append all branches, and the choices between their results."""
@@ -127,11 +118,10 @@ class _Lanes:
             self.region(region)
         for number, result in enumerate(op.results):
             shape = result.tensor.shape
-            type = self._stacked(shape, result)
             chosen = self.widened(op.regions[-1].returns[number], shape)
             for place in reversed(range(len(op.regions) - 1)):
                 part = self.widened(op.regions[place].returns[number], shape)
-                chosen = self._made(SELECT, [self._test(op, index, place, shape), part, chosen], type)
+                chosen = self.op(SELECT, self._test(op, index, place, shape), part, chosen)
             self.wide[result] = chosen
 
     def _test(self, op: Op, index: Value, place: int, shape: Sequence[int]) -> Value:
@@ -139,9 +129,6 @@ class _Lanes:
         wide = self.widened(index, shape)
         if op.definition is IF:
             return wide
-        constant = make_op(CONSTANT, (), {"value": np.array(place, index.tensor.dtype)})
-        self.append(constant)
-        self.same[constant.result] = constant.result
-        type = self._stacked(shape, index).with_dtype(np.dtype(bool))
-        number = self.widened(constant.result, shape)
-        return self._made(COMPARE, [wide, number], type, comparison_direction="EQ")
+        constant = self.number(place, index.tensor.dtype)
+        self.same[constant] = constant
+        return self.op(COMPARE, wide, self.widened(constant, shape), comparison_direction="EQ")
