@@ -96,7 +96,7 @@ def _add(commands: Any, name: str, text: str, function: Callable[..., str], **op
     one.add_argument(
         "file",
         metavar="FILE",
-        help="text of StableHLO or HLO, or bytecode where jaxlib is installed; - for standard input",
+        help="StableHLO as text or bytecode, or HLO; - for standard input",
         **options,
     )
     one.set_defaults(perform=function)

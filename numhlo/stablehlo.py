@@ -20,6 +20,7 @@ from numhlo.compilation.programs import load_backend
 from numhlo.compilation.reports import describe_program, kernel_sources
 from numhlo.display import program_html
 from numhlo.lowering import ir
+from numhlo.lowering.bytecode import MAGIC, read_bytecode, write_artifact
 from numhlo.lowering.hlo import BEGIN, is_proto, parse_hlo, parse_hlo_proto, print_hlo, write_hlo_proto
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
@@ -29,7 +30,6 @@ from numhlo.lowering.passes.legalize_quantized import express_module
 from numhlo.lowering.strict_verifier import verify_strictly
 from numhlo.lowering.text import parse as parse_text
 from numhlo.lowering.text import print_module
-from numhlo.lowering.text.bytecode import MAGIC, read_bytecode, write_bytecode
 from numhlo.lowering.text.excerpts import marking
 from numhlo.lowering.text.program_files import read_whole
 from numhlo.lowering.verifier import verify
@@ -162,21 +162,21 @@ class Module:
         return write_hlo_proto(self.graph, locations=locations)
 
     def serialize(self, version: str | None = None) -> bytes:
-        """Return the program as a portable artifact, which other versions of StableHLO read; needs jaxlib.
+        """Return the program as a portable artifact, which other versions of StableHLO read.
 
-        That is promised for StableHLO's own ops; those of CHLO are written as this jaxlib has them.
+        That is promised for StableHLO's own ops; those of CHLO and of other dialects are written as they are.
 
         Parameters
         ----------
         version : str, optional
-            The version that must be able to read it, such as ``"1.0.0"``; by default the newest that jaxlib knows.
+            The version that must be able to read it, such as ``"1.0.0"``; by default the newest that numhlo knows.
 
         Raises
         ------
-        UnsupportedError
-            If jaxlib is not installed, or refuses the program.
+        UnsupportedError, ArgumentError
+            If that version lacks an op, what the op says, or a type, or if there is no such version.
         """
-        return write_bytecode(self.as_text(locations=True), version)
+        return write_artifact(self.graph, version)
 
     def verify(self, *, strict: bool = False) -> None:
         """Check that the program is well formed and obeys the constraints of the specification.
@@ -408,7 +408,7 @@ def from_hlo(text: str | bytes, name: str = "<string>") -> Module:
 
 
 def deserialize(data: bytes, name: str = "<bytecode>") -> Module:
-    """Read a program from MLIR bytecode or a portable artifact; needs jaxlib.
+    """Read a program from MLIR bytecode or a portable artifact.
 
     Parameters
     ----------
@@ -423,25 +423,25 @@ def deserialize(data: bytes, name: str = "<bytecode>") -> Module:
 
     Raises
     ------
-    UnsupportedError
-        If jaxlib is not installed, or does not understand the data.
+    ParseError
+        If the data are malformed, or hold what StableHLO does not have: the message names the section and the byte.
 
     Examples
     --------
     >>> module = parse("func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }")
-    >>> deserialize(module.serialize())
-    <StableHLO module: <function @main(tensor<f32>) -> (tensor<f32>)>>
+    >>> module.serialize("1.0.0")[5:20], deserialize(module.serialize())
+    (b'StableHLO_v1.0.', <StableHLO module: <function @main(tensor<f32>) -> (tensor<f32>)>>)
     """
     given: object = data
     if not isinstance(given, bytes) or not given.startswith(MAGIC):
         raise ArgumentError(
             "deserialize takes MLIR bytecode", where=capture_location(), fix="use parse for text, load for a file"
         )
-    return parse(read_bytecode(data), name)
+    return Module(read_bytecode(data, name))
 
 
 def load(path: str | PathLike[str], *, strict: bool = False) -> Module:
-    """Read a program from a file: StableHLO text, HLO as text or proto, or, where jaxlib is installed, MLIR bytecode.
+    """Read a program from a file: StableHLO as text or MLIR bytecode, HLO as text or proto.
 
     Parameters
     ----------
@@ -456,7 +456,7 @@ def load(path: str | PathLike[str], *, strict: bool = False) -> Module:
     Raises
     ------
     UnsupportedError
-        If the file is MLIR bytecode and jaxlib is not there, or another binary form; the message says how to get text.
+        If the file is of another binary form; the message says how to get text.
         If it is a device, or a pipe that nobody writes into.
     ParseError, VerificationError
         As `parse`.
@@ -477,7 +477,7 @@ def load(path: str | PathLike[str], *, strict: bool = False) -> Module:
 def from_bytes(data: bytes, name: str, *, strict: bool = False) -> Module:
     """Return the program that a file called ``name`` holds, as text or as bytecode."""
     if data.startswith(MAGIC):
-        return parse(read_bytecode(data), name, strict=strict)
+        return _verified(Module(read_bytecode(data, name)), strict)
     if is_proto(data):
         return _verified(from_hlo(data, name), strict)
     try:
@@ -489,8 +489,9 @@ def from_bytes(data: bytes, name: str, *, strict: bool = False) -> Module:
             why="numhlo reads StableHLO and HLO as text",
             fix="for an artifact of jax.export: str(jax.export.deserialize(data).mlir_module())",
         ) from None
-    is_hlo = text.lstrip().startswith(BEGIN)
-    return _verified(from_hlo(text, name), strict) if is_hlo else parse(text, name, strict=strict)
+    if text.lstrip().startswith(BEGIN):
+        return _verified(from_hlo(text, name), strict)
+    return parse(text, name, strict=strict)
 
 
 def _verified(module: Module, strict: bool) -> Module:

@@ -1,4 +1,4 @@
-"""MLIR bytecode and portable artifacts: what jax.export writes, what numhlo writes, and a machine without jaxlib."""
+"""MLIR bytecode and portable artifacts: what jax.export writes, what numhlo writes, on machines without jaxlib, too."""
 
 import io
 import sys
@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from jax._src.interpreters import mlir as jax_mlir
 from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import mhlo
 
 from numhlo import stablehlo
-from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
+from numhlo.lowering.ir.errors import ArgumentError, ParseError
 from numhlo.lowering.ir.structure import structurally_equal
 
 TEXT = """func.func public @main(%x: tensor<3xf32>) -> tensor<3xf32> {
@@ -54,27 +53,12 @@ def test_other_dialects_are_written_as_they_are(function):
     assert structurally_equal(stablehlo.deserialize(module.serialize()).graph, module.graph)
 
 
-def test_ops_of_mhlo_are_read():
-    text = """func.func @main(%x: tensor<2x3xf32>) -> (tensor<2x3xi1>, tensor<2x3xf32>) {
-      %0 = "mhlo.compare"(%x, %x) {comparison_direction = #mhlo<comparison_direction GE>} :
-        (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>
-      %1 = "mhlo.negate"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-      return %0, %1 : tensor<2x3xi1>, tensor<2x3xf32> }"""
-    data = io.BytesIO()
-    with jax_mlir.make_ir_context() as context:
-        mhlo.register_mhlo_dialect(context)
-        ir.Module.parse(text).operation.write_bytecode(data)
-    found = stablehlo.deserialize(data.getvalue()).run("main", np.ones((2, 3), np.float32))
-    np.testing.assert_array_equal(found[0], np.ones((2, 3), bool))
-    np.testing.assert_array_equal(found[1], -np.ones((2, 3)))
-
-
-def test_what_cannot_be_read_or_written(capfd):
+def test_what_cannot_be_read_or_written():
     for data in (b"ML\xefR\rStableHLO_v1.0.0\x00\xff", b"ML\xefR\rMLIR23\x00\xff"):
-        with pytest.raises(UnsupportedError, match="jaxlib can't read this bytecode"):
+        with pytest.raises(ParseError, match="is no bytecode that can be read: there is no section 127"):
             stablehlo.deserialize(data)
-    with pytest.raises(UnsupportedError, match="jaxlib can't write this program as a portable artifact"):
-        stablehlo.parse(TEXT.replace("stablehlo.add %x, %x", "stablehlo.sine %x")).serialize("nonsense")
+    with pytest.raises(ArgumentError, match="'nonsense' is no version of StableHLO"):
+        stablehlo.parse(TEXT).serialize("nonsense")
     for wrong in (TEXT, b"x"):
         with pytest.raises(ArgumentError, match="deserialize takes MLIR bytecode"):
             stablehlo.deserialize(wrong)
@@ -82,15 +66,7 @@ def test_what_cannot_be_read_or_written(capfd):
 
 @pytest.mark.specifies("bytecode")
 def test_without_jaxlib(monkeypatch, tmp_path):
-    data = stablehlo.parse(TEXT).serialize()
-    path = tmp_path / "model.mlir.bc"
-    path.write_bytes(data)
     monkeypatch.setitem(sys.modules, "jaxlib", None)
-    for call in (lambda: stablehlo.load(path), lambda: stablehlo.parse(TEXT).serialize()):
-        with pytest.raises(UnsupportedError) as caught:
-            call()
-        assert str(caught.value) == (
-            "MLIR bytecode is read and written by jaxlib, which can't be imported\n"
-            "  no module named jaxlib; install jaxlib; or use text: "
-            "str(exported.mlir_module()) for jax.export, or stablehlo-translate --deserialize"
-        )
+    path = tmp_path / "model.mlir.bc"
+    path.write_bytes(stablehlo.parse(TEXT).serialize())
+    assert stablehlo.load(path).interpret("main", X)[0].tolist() == [0, 2, 4]

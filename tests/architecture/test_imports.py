@@ -31,8 +31,6 @@ LAZY_LOADERS: dict[str, str] = {
     "numhlo/backend/kernels/read.py:_global": "kernel text says itself where its names come from",
     "numhlo/lowering/ops/extension_loading.py:load_extensions": "importlib.metadata takes 12 ms, and names are known",
     "numhlo/lowering/ops/lazy_scipy.py:_module": "SciPy is loaded by the first special function that is evaluated",
-    "numhlo/lowering/text/official_tool.py:official": "jaxlib is loaded where it is there, and only for bytecode",
-    "numhlo/lowering/text/official_tool.py:limit": "Windows has no module of limits",
     "numhlo/backend/fortran.py:_shared_by_scipy": "SciPy is loaded by the first program that multiplies matrices",
     "benchmarks/calls.py:module_of": "a process that measures one library's start must not load the others",
 }

@@ -20,8 +20,12 @@ import numpy as np
 
 from numhlo import stablehlo
 from numhlo.array_file import read_array
+from numhlo.lowering.bytecode import write_artifact
 from numhlo.lowering.ir.errors import NumhloError
+from numhlo.lowering.text import parse
 from tests.fuzz.batches import Find
+from tests.lowering.bytecode import official
+from tests.lowering.bytecode.everything import OTHERS, generic
 from tests.lowering.text.programs import MODULES
 
 ARRAYS = (
@@ -32,6 +36,9 @@ PIECES = (
     b"True", b"-1", b"0", b"18446744073709551616", b"9" * 30, b"(", b")", b"{", b"[", b",", b"'", b"'|O'", b"<f8", b"<f9",
     b"|V8", b"[('a', '<f8')]", b"\0", b"\xff\xff\xff\xff", b"PK\3\4", b"__import__('os')", b" " * 70000, b"\n",
 )  # fmt: skip
+
+MOST_SECONDS = 1.0
+"""Processor time that a mutant of a file of some hundred bytes may take."""
 
 
 def changed(data: bytes, generator: random.Random, pieces: tuple[bytes, ...], near: int) -> bytes:
@@ -87,25 +94,54 @@ def read_outcome(content: bytes, path: Path) -> str:
 
 @cache
 def artifacts() -> tuple[bytes, ...]:
-    """Return portable artifacts of some of the tests' programs."""
-    names = sorted(MODULES)[::12]
-    return tuple([stablehlo.Module(MODULES[name]).serialize() for name in names if "custom" not in name][:6])
+    """Return bytecode of some of the tests' programs: portable artifacts, and jaxlib's own of plain dialects."""
+    texts = [OTHERS, *[generic(MODULES[name]) for name in sorted(MODULES)[::12]]]
+    plain = [official.bytecode(text, version) for version, text in enumerate(texts[:7])]
+    exported = [official.artifact(text, "1.17.0") for text in texts]
+    ours = [write_artifact(parse(text), version) for text in texts for version in ("0.14.0", "1.17.0")]
+    return *plain, *filter(None, exported), *ours
+
+
+def flipped(data: bytes, generator: random.Random) -> bytes:
+    """Return bytes of which one to six are others, behind what makes them bytecode: most sections stay whole."""
+    found = bytearray(data)
+    for _ in range(generator.choice((1, 1, 1, 2, 3, 6))):
+        place = generator.randrange(5, len(found))
+        byte = found[place]
+        choices = (byte ^ 1 << generator.randrange(8), generator.randrange(256), byte + 2 & 255, byte - 2 & 255)
+        found[place] = generator.choice(choices)
+    return bytes(found)
 
 
 def bytecode(seed: int, count: int) -> Iterator[bytes]:
-    """Yield mutants of portable artifacts."""
+    """Yield mutants of bytecode: of every three, two have other bytes, and one has more or fewer of them."""
     pieces = tuple([data[k : k + 12] for data in artifacts() for k in range(0, len(data), 37)])
     for number in range(count):
         generator = random.Random(f"{seed}/{number}")
-        yield b"ML\xefR" + changed(generator.choice(artifacts()), generator, pieces, 1 << 20)[4:]
+        data = generator.choice(artifacts())
+        if number % 3:
+            yield flipped(data, generator)
+        else:
+            yield b"ML\xefR" + changed(data, generator, pieces, 1 << 20)[4:]
 
 
 def bytecode_outcome(content: bytes) -> str:
-    """Return whether bytecode is read, or why it is refused."""
+    """Return whether bytecode is read, printed and written again, or refused.
+
+    Raises
+    ------
+    Find
+        If that takes more than a second of processor time.
+    """
+    start = time.process_time()
     try:
-        stablehlo.deserialize(content).as_text()
-    except NumhloError as error:
-        return str(error)
+        module = stablehlo.deserialize(content)
+        module.as_text()
+        module.serialize()
+    except NumhloError:
+        return "refused"
+    if time.process_time() - start > MOST_SECONDS:
+        raise Find(f"{len(content)} bytes take {time.process_time() - start:.1f} s")
     return "read"
 
 
@@ -120,8 +156,8 @@ def main() -> int:
         while time.monotonic() < end:
             for content in arrays(seed, 1000):
                 counts[read_outcome(content, Path(folder, "x.npy"))] += 1
-            for content in bytecode(seed, 10):
-                counts["read" if bytecode_outcome(content) == "read" else "refused"] += 1
+            for content in bytecode(seed, 1000):
+                counts[bytecode_outcome(content)] += 1
             seed += 1
     sys.stdout.write(f"{counts['read']} mutants read, {counts['refused']} refused\n")
     return 0

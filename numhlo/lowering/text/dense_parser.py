@@ -192,6 +192,24 @@ def parse_blob(digits: str, type: TensorType) -> np.ndarray:
         data = bytes.fromhex(digits)
     except ValueError:
         raise DenseError("expected pairs of hexadecimal digits after 0x") from None
+    return array_of_bytes(data, type)
+
+
+def array_of_bytes(data: bytes | memoryview, type: TensorType) -> np.ndarray:
+    """Return the array that bytes hold, row-major and little-endian; it can't be written to.
+
+    It is a view of the bytes where these are aligned as its elements must be.
+
+    Raises
+    ------
+    DenseError
+        If there are more or fewer bytes than the type takes, and more or fewer than one element does.
+
+    Examples
+    --------
+    >>> array_of_bytes(bytes([1, 0, 2, 0]), TensorType((2,), np.dtype("int16")))
+    array([1, 2], dtype=int16)
+    """
     dtype, size = type.dtype, type.size
     if dtype == BOOL and len(data) != size and len(data) == math.ceil(size / 8) and not _is_splat_byte(data):
         packed = np.frombuffer(data, np.uint8)
@@ -200,14 +218,18 @@ def parse_blob(digits: str, type: TensorType) -> np.ndarray:
         raise DenseError(f"{len(data)} bytes where {type} takes {size * dtype.itemsize}")
     raw = np.frombuffer(data, np.uint8)
     convert = _FROM_BYTES.get(dtype)
-    flat = np.frombuffer(data, dtype) if convert is None else convert(raw)
+    if convert is not None:
+        flat = convert(raw)
+    else:
+        flat = np.frombuffer(data, dtype) if len(data) else np.empty(0, dtype)
+        flat = flat if flat.flags.aligned else flat.copy()
     if flat.size == 1 and size != 1:
         return _fill(flat, type.shape)
     return _frozen(flat, type.shape)
 
 
-def _is_splat_byte(data: bytes) -> bool:
-    return data in {b"\x00", b"\x01", b"\xff"}
+def _is_splat_byte(data: bytes | memoryview) -> bool:
+    return bytes(data[:2]) in {b"\x00", b"\x01", b"\xff"}
 
 
 def _frozen(flat: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

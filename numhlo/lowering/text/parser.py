@@ -15,26 +15,17 @@ import numpy as np
 
 from numhlo.lowering.ir import UNKNOWN, Function, Location, Op, Region, Type, Value
 from numhlo.lowering.ir.errors import ParseError
-from numhlo.lowering.ops.chlo_types import ELEMENTWISE
-from numhlo.lowering.ops.extension_ops import find_extension_op
 from numhlo.lowering.ops.primitive import MISSING, PRIMITIVES, Primitive
 from numhlo.lowering.text.form_tables import PARSE, TRANSLATIONS, ParseRule
 from numhlo.lowering.text.parse_locations import LocationParser
 from numhlo.lowering.text.shape_meanings import stands_for
-from numhlo.lowering.text.unregistered import Unregistered, unregistered
+from numhlo.lowering.text.unregistered import Unregistered, find_definition, unregistered
 
 FUNCTION_RETURNS = frozenset({"return", "func.return", '"func.return"', '"return"'})
 REGION_RETURNS = frozenset(f"{q}{dialect}.return{q}" for dialect in ("stablehlo", "mhlo", "sdy") for q in ("", '"'))
 RETURNS = FUNCTION_RETURNS | REGION_RETURNS
 """What ends a function: computations of custom calls end as regions do."""
 _LONGEST_NAME = 80
-_ELSEWHERE = {
-    "call": "func.call",
-    "mhlo.topk": "chlo.top_k",
-    **{f"mhlo.{name}": f"chlo.{name}" for name in ELEMENTWISE},
-    **{f"mhlo.{name}": f"stablehlo.{name}" for name in ("uniform_quantize", "uniform_dequantize")},
-}
-"""Full names of what is written without its dialect, or was of another one before StableHLO."""
 
 
 @cache
@@ -221,29 +212,17 @@ class Parser(LocationParser):
 
     def _parse_body_of_op(self, token: str) -> Op:
         if token[:1] == '"':
-            definition = self.find_definition(self.parse_string())
+            definition = find_definition(self.parse_string())
             return self.parse_generic_rest(definition)
         found = self._rules.get(token)
         if found is None:
-            definition = self.find_definition(token)
+            definition = find_definition(token)
             found = self._rules[token] = definition, PARSE.find(definition)
         definition, rule = found
         if rule is None:
             raise self._unknown_form(token)
         self.index += 1
         return rule(self, definition)
-
-    def find_definition(self, name: str) -> Primitive:
-        """Return the definition of an op by its name with dialect; a stand-in for one that numhlo does not know."""
-        dialect, _, mnemonic = name.partition(".")
-        found = PRIMITIVES.get(mnemonic)
-        if found is not None and dialect in {found.dialect, "mhlo" if found.dialect == "stablehlo" else ""}:
-            return found
-        extension = find_extension_op(name)
-        if extension is not None:
-            return extension
-        full_name = _ELSEWHERE.get(name, name)
-        return unregistered(full_name) if full_name == name else self.find_definition(full_name)
 
     def _unknown_form(self, token: str) -> ParseError:
         if token[:1].isalpha() and "." in token:

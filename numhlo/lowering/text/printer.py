@@ -35,11 +35,19 @@ class SymbolTable:
 
     def __init__(self) -> None:
         self._names: dict[Function, str] = {}
+        self._texts: dict[Function, str] = {}
         self._taken: dict[str, int] = {}
         self.functions: list[Function] = []
 
     def __call__(self, function: Function) -> str:
         """Return the function's name with its ``@``, choosing one at the first call."""
+        found = self._texts.get(function)
+        if found is None:
+            found = self._texts[function] = f"@{print_name(self.name(function))}"
+        return found
+
+    def name(self, function: Function) -> str:
+        """Return the function's name, choosing one at the first call."""
         found = self._names.get(function)
         return self._choose(function) if found is None else found
 
@@ -50,9 +58,9 @@ class SymbolTable:
             name, count = f"{wish}_{count}", count + 1
         self._taken[wish] = count
         self._taken.setdefault(name, 0)
-        self._names[function] = text = f"@{print_name(name)}"
+        self._names[function] = name
         self.functions.append(function)
-        return text
+        return name
 
 
 class Printer:

@@ -12,8 +12,17 @@ from weakref import WeakValueDictionary
 
 from numhlo.lowering.ir import Function, Op, Region, Type
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.lowering.ops.chlo_types import infer_chlo
-from numhlo.lowering.ops.primitive import Primitive, Signature
+from numhlo.lowering.ops.chlo_types import ELEMENTWISE, infer_chlo
+from numhlo.lowering.ops.extension_ops import find_extension_op
+from numhlo.lowering.ops.primitive import PRIMITIVES, Primitive, Signature
+
+_ELSEWHERE = {
+    "call": "func.call",
+    "mhlo.topk": "chlo.top_k",
+    **{f"mhlo.{name}": f"chlo.{name}" for name in ELEMENTWISE},
+    **{f"mhlo.{name}": f"stablehlo.{name}" for name in ("uniform_quantize", "uniform_dequantize")},
+}
+"""Full names of what is written without its dialect, or was of another one before StableHLO."""
 
 
 class Unregistered(Primitive):
@@ -71,6 +80,25 @@ def _new_record(full_name: str) -> Unregistered:
         has_effects=True,
         dialect=dialect if dot else "",
     )
+
+
+def find_definition(name: str) -> Primitive:
+    """Return the definition of an op by its name with dialect; a stand-in for one that numhlo does not know.
+
+    Examples
+    --------
+    >>> find_definition("mhlo.add"), find_definition("other.add").dialect
+    (<Elementwise add>, 'other')
+    """
+    dialect, _, mnemonic = name.partition(".")
+    found = PRIMITIVES.get(mnemonic)
+    if found is not None and dialect in {found.dialect, "mhlo" if found.dialect == "stablehlo" else ""}:
+        return found
+    extension = find_extension_op(name)
+    if extension is not None:
+        return extension
+    full_name = _ELSEWHERE.get(name, name)
+    return unregistered(full_name) if full_name == name else find_definition(full_name)
 
 
 DECLARATION = unregistered("func.declaration")
