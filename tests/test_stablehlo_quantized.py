@@ -223,6 +223,9 @@ R = np.array([[2**24 + 1, -(2**31), 5], [2**31 - 1, 0, -7]], np.int32)
 X = np.array([[0.0, 0.05, -2.96], [1e9, -1e9, 1.2345]], F32)
 FP, FQ, FZ = dequantize(P, *A), dequantize(Q, *A), dequantize(Q, *C)
 
+FK = (P - ZEROS).astype(F32) * SCALES
+STORED = quantized("", "0.1:-30", "i32:f32")
+
 ADD = """({{
   ^bb0(%l: {0}, %m: {0}):
     %z = stablehlo.{1} %l, %m : {0}
@@ -287,6 +290,30 @@ CASES = {
         f"(tensor<i32>) -> {QA}",
         QA,
         Q,
+    ),
+    "reverse along an axis": (
+        f"stablehlo.reverse %k, dims = [1] : {AXIS}",
+        AXIS,
+        quantize(FK[:, ::-1], SCALES, ZEROS),
+    ),
+    "concatenate along an axis": (
+        f"stablehlo.concatenate %k, %k, dim = 0 : ({AXIS}, {AXIS}) -> {AXIS.replace('2x3', '4x3')}",
+        AXIS.replace("2x3", "4x3"),
+        np.concatenate([P, P]),
+    ),
+    "add along an axis": (f"stablehlo.add %k, %k : {AXIS}", AXIS, quantize(2 * FK, SCALES, ZEROS)),
+    "tanh along an axis": (f"stablehlo.tanh %k : {AXIS}", AXIS, quantize(np.tanh(FK), SCALES, ZEROS)),
+    "reduce in a wider storage": (
+        f'"stablehlo.reduce"(%p, %s) <{{dimensions = array<i64: 1>}}> {ADD.format(STORED, "add")} : '
+        f"({QA}, {SA}) -> {STORED.replace('<!', '<2x!')}",
+        STORED.replace("<!", "<2x!"),
+        (P.astype(int) + 30).sum(1) - 128,
+    ),
+    "windows in a wider storage": (
+        f'"stablehlo.reduce_window"(%p, %s) <{{window_dimensions = array<i64: 1, 3>}}> {ADD.format(STORED, "add")} : '
+        f"({QA}, {SA}) -> {STORED.replace('<!', '<2x1x!')}",
+        STORED.replace("<!", "<2x1x!"),
+        (P.astype(int) + 30).sum(1, keepdims=True) - 128,
     ),
     "call": (f"func.call @same(%p) : ({QA}) -> {QA}", QA, P),
 }

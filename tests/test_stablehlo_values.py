@@ -285,26 +285,6 @@ def test_einsums_that_are_none(config):
         )
 
 
-@pytest.mark.specifies("accuracy attributes")
-def test_accuracies_are_kept():
-    """Every function is at least as exact as any accuracy that can be asked for, so they change nothing."""
-    accuracies = [
-        "mode = #stablehlo.result_accuracy_mode<HIGHEST>",
-        "atol = 1.000000e-05, rtol = 0.000000e+00, ulps = 2, mode = #stablehlo.result_accuracy_mode<TOLERANCE>",
-    ]
-    for accuracy in accuracies:
-        text = f"""func.func public @main(%x: tensor<3xf32>) -> tensor<3xf32> {{
-          %0 = stablehlo.exponential %x {{result_accuracy = #stablehlo.result_accuracy<{accuracy}>}} : tensor<3xf32>
-          return %0 : tensor<3xf32>
-        }}"""
-        module = stablehlo.parse(text)
-        for generic in (False, True):
-            printed = module.as_text(generic=generic)
-            assert accuracy in printed and accuracy[-12:] in official_parse(printed)
-            (found,) = stablehlo.parse(printed).run("main", X[0, :3])
-            np.testing.assert_allclose(found, np.exp(X[0, :3]), rtol=3e-7)
-
-
 def test_notes_of_other_tools_change_nothing():
     """Attributes of other dialects are printed again; kernels do not depend on them, and equal ops are one."""
     lines = [

@@ -136,7 +136,7 @@ WHOLES: dict[str, dict[str, str]] = {
         "ways to group": "four ways to group processes for a collective",
         "run-time errors": "one documented family of classes; the process goes on",
         "floating-point exceptions": "IEEE defaults, no warning",
-        "accuracy attributes": "result_accuracy is read, printed and kept",
+        "accuracy attributes": "result_accuracy is met, by machine code and interpreted, or refused",
     },
     "Builder and client": {
         "broadcasting in dimensions": "scalars, and the dimensions that are said; of unequal ranks they must be said",

@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from numhlo.lowering.ir.records import record
+from numhlo.lowering.ops.accuracy import requested
 from numhlo.lowering.text.dense_printer import print_float
 from numhlo.lowering.text.foreign import ForeignAttribute
 
@@ -15,8 +16,6 @@ _TOLERANCE = re.compile(
     rf"\{{\s*tolerance\s*=\s*\{{\s*atol={_NUMBER}\s*,\s*rtol={_NUMBER}\s*,\s*ulps=(\d{{1,18}})\s*\}}\s*\}}\Z", re.ASCII
 )
 _MODE = re.compile(r"\{\s*mode\s*=\s*(default|highest)\s*\}\Z", re.ASCII)
-_FIELD = re.compile(r"(atol|rtol|ulps) = ([-+0-9.eE]+)", re.ASCII)
-_SPELLED_MODE = re.compile(r"mode = (?:#\w+\.result_accuracy_mode<)?(\w+)")
 _F64 = np.dtype(np.float64)
 
 
@@ -72,9 +71,4 @@ def accuracy_of_stablehlo(attribute: object) -> Accuracy:
     >>> accuracy_of_stablehlo(Accuracy("TOLERANCE", ulps=2).stablehlo()).hlo()
     '{tolerance={atol=0.0,rtol=0.0,ulps=2}}'
     """
-    text = str(attribute)
-    mode = _SPELLED_MODE.search(text)
-    if attribute is None or mode is None:
-        return Accuracy()
-    found = dict(_FIELD.findall(text))
-    return Accuracy(mode[1], float(found.get("atol", 0)), float(found.get("rtol", 0)), int(found.get("ulps", 0)))
+    return Accuracy(*requested(attribute))

@@ -15,6 +15,7 @@ from numhlo.lowering.ir import Function, Op, TensorType, TupleType, Type
 from numhlo.lowering.ir.errors import VerificationError
 from numhlo.lowering.ir.quantized import QuantizedTensorType
 from numhlo.lowering.ir.types import COMPLEX, FLOATS
+from numhlo.lowering.ops.bit_patterns import BIT_WIDTHS
 from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers, DotDimensionNumbers
 from numhlo.lowering.ops.extents import same_shape
 
@@ -34,12 +35,18 @@ ELEMENT_TYPES_AGREE: Mapping[str, str] = {
     "slice": "(C1)",
     "sort": "(C2)",
     "transpose": "(C1)",
-    "reduce": "(C2), (C6)",
-    "reduce_window": "(C3), (C13)",
-    "scatter": "(C6), (C23)",
-    "select_and_scatter": "(C1), (C3)",
 }
-"""Ops whose results are elements of the operands, or are combined of them by a region, and what says so."""
+"""Ops whose results are elements of the operands, and what says so."""
+
+REDUCTIONS: Mapping[str, tuple[str, str, str]] = {
+    "all_reduce": ("", "(C5)", "(C7)"),
+    "reduce": ("(C2)", "(C6)", "(C8)"),
+    "reduce_scatter": ("", "(C7)", "(C9)"),
+    "reduce_window": ("(C3)", "(C13)", "(C16)"),
+    "scatter": ("(C6)", "(C23)", "(C25)"),
+    "select_and_scatter": ("(C1), (C3), (C9)", "(C10)", "(C12)"),
+}
+"""Ops that combine elements by a region: what says that operands agree, that they promote, and what results are."""
 
 BASELINE: Mapping[str, str] = {"abs": "(C2)", "add": "(C2)", "select": "(C2)", "clamp": "(C3)", "dot_general": "(C14)"}
 """The constraint by which values are either all quantized or none, where that is not (C1)."""
@@ -88,6 +95,8 @@ def check_quantized(op: Op) -> None:
         _check_convolution(op, operands[1], results[0], op.attributes["dimension_numbers"])
     elif name in ELEMENT_TYPES_AGREE:
         _check_elements(op, ELEMENT_TYPES_AGREE[name], len(results))
+    elif name in REDUCTIONS:
+        _check_reduction(op, *REDUCTIONS[name])
     elif name in PASSED_ON:
         _check_passing(op, operands, results)
     elif not op.regions and op.definition.dialect == "stablehlo":
@@ -191,14 +200,35 @@ def _check_elements(op: Op, rule: str, count: int) -> None:
         if not _expands(op):
             _require(op, len(set(map(_meaning, found))) == 1, text)
         _check_axis(op)
-    elif op.definition.name in {"reduce", "reduce_window"}:
-        for k in range(count):
-            group = {str(_element(t)) for t in (*types[k::count], *inner[k::count])}
-            _require(op, len(group) == 1, text)
     elif op.definition.name == "sort":
         for k in range(count):
             group = {str(_element(t)) for t in (*types[k::count], *inner[2 * k : 2 * k + 2])}
             _require(op, len(group) == 1, text)
+
+
+def _check_reduction(op: Op, alike: str, promotion: str, result: str) -> None:
+    """Operands have one element type, which promotes to that of the region; that is the result's."""
+    count, body = len(op.results), op.regions[-1]
+    starts = [op.operands[:count], op.operands[count + (op.definition.name == "scatter") :]]
+    if op.definition.name == "select_and_scatter":
+        starts = [[v] for v in (*op.operands, *op.regions[0].arguments)]
+    for k in range(count):
+        given = [values[k].type for values in starts if k < len(values)]
+        same = len({str(_element(t)) for t in given}) == 1
+        _require(op, same, f"{alike} what is combined must have one element type".lstrip())
+        taken = [v.type for v in (*body.arguments[k::count], *body.returns[k::count])]
+        fits = len({str(_element(t)) for t in taken}) == 1 and _promotes(given[0], taken[0])
+        _require(op, fits, f"{promotion} elements must promote to the region's: of one scale, the storage as wide")
+        same = str(_element(op.results[k].type)) == str(_element(taken[0]))
+        _require(op, same, f"{result} results must have the region's element types")
+
+
+def _promotes(narrow: Type, wide: Type) -> bool:
+    """Return whether integers of one element type may be kept in another's storage: nothing else changes."""
+    if not isinstance(narrow, QuantizedTensorType) or not isinstance(wide, QuantizedTensorType):
+        return not isinstance(narrow, QuantizedTensorType) and not isinstance(wide, QuantizedTensorType)
+    same = [(t.expressed, t.scales, t.zero_points, t.axis) for t in (narrow, wide)]
+    return same[0] == same[1] and BIT_WIDTHS[narrow.dtype] <= BIT_WIDTHS[wide.dtype]
 
 
 def _element(type: Type) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from numhlo.lowering.ir import Function
 from numhlo.lowering.passes import (
+    legalize_accuracy,
     legalize_chlo,
     legalize_chlo_functions,
     legalize_collectives,
@@ -22,6 +23,7 @@ from numhlo.lowering.passes import (
 from numhlo.lowering.passes.legalizer import Condition, Legalizer
 
 LEGALIZATIONS = (
+    legalize_accuracy,
     legalize_chlo,
     legalize_chlo_functions,
     legalize_collectives,

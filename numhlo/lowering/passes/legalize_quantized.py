@@ -55,6 +55,9 @@ MOVING = frozenset(
 )
 """Ops whose results are operands' elements: they work on integers where all have one scale and zero point."""
 
+KEEPING_SLICES = frozenset({layout.BROADCAST_IN_DIM, layout.RESHAPE, layout.TRANSPOSE, comparison.SELECT})
+"""Those that leave elements in the slice whose scale they have, where a dimension has several; that is checked."""
+
 PASSING = frozenset(
     {
         *(control_flow.CALL, control_flow.COMPOSITE, control_flow.OPTIMIZATION_BARRIER, conversion.BITCAST_CONVERT),
@@ -252,6 +255,8 @@ def _keeps_integers(op: Op) -> bool:
     quantized = [v.type for v in [*op.operands, *op.results] if isinstance(v.type, QuantizedTensorType)]
     if op.regions or op.definition in PASSING or isinstance(op.definition, tuples.Grouping) or not quantized:
         return True
+    if any(t.axis is not None for t in quantized) and op.definition not in KEEPING_SLICES:
+        return False
     meanings = {(t.dtype, t.expressed, t.low, t.high, t.scales, t.zero_points) for t in quantized}
     return op.definition in MOVING and len(meanings) == 1
 
