@@ -137,7 +137,12 @@ def initialize(comm: Any = None, *, deterministic: bool = True, timeout: float |
 
 
 def process_index() -> int:
-    """Return which process of the grid this is; 0 outside of one.
+    """Return which process of the grid this is.
+
+    Returns
+    -------
+    int
+        From 0 on; 0 outside of a grid.
 
     Examples
     --------
@@ -149,7 +154,12 @@ def process_index() -> int:
 
 
 def process_count() -> int:
-    """Return how many processes the grid has; 1 outside of one.
+    """Return how many processes the grid has.
+
+    Returns
+    -------
+    int
+        1 outside of a grid.
 
     Examples
     --------

@@ -25,7 +25,7 @@ from numhlo.lowering.hlo import BEGIN, is_proto, parse_hlo, parse_hlo_proto, pri
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers, GatherDimensionNumbers, ScatterDimensionNumbers
-from numhlo.lowering.ops.process_groups import GridShape, grid_of, require_size
+from numhlo.lowering.ops.process_groups import GridShape, grid_for, require_size
 from numhlo.lowering.passes.legalize_quantized import express_module
 from numhlo.lowering.strict_verifier import verify_strictly
 from numhlo.lowering.text import parse as parse_text
@@ -111,7 +111,7 @@ class Module:
         """The program's functions by name, each ready to be called."""
         found = {f.name: f for f in reversed(self.graph.functions)}  # a module's own before those of modules inside
         names = dict.fromkeys([f.name for f in self.graph.functions])
-        grid = partial(grid_of, self.graph.attributes)
+        grid = partial(grid_for, self.graph.attributes)
         return {name: ProgramFunction(found[name], self._verify_once, grid) for name in names}
 
     def as_text(self, *, generic: bool = False, locations: bool = False) -> str:

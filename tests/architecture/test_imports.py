@@ -32,6 +32,7 @@ LAZY_LOADERS: dict[str, str] = {
     "numhlo/lowering/ops/extension_loading.py:load_extensions": "importlib.metadata takes 12 ms, and names are known",
     "numhlo/lowering/ops/lazy_scipy.py:_module": "SciPy is loaded by the first special function that is evaluated",
     "numhlo/backend/fortran.py:_shared_by_scipy": "SciPy is loaded by the first program that multiplies matrices",
+    "numhlo/distributed.py:initialize": "MPI starts when it is imported, and only its jobs need it",
     "benchmarks/calls.py:module_of": "a process that measures one library's start must not load the others",
 }
 """``file:function`` that may import while running, and why. Entries load something large that may never be needed."""

@@ -37,9 +37,9 @@ from numhlo.lowering.process_grid import (
 Result = TypeVar("Result")
 Arrays = Sequence[np.ndarray]
 
-SMALL = 1 << 16
-"""Bytes of all members' buffers up to which one of them does the work of all (64 KiB, some 5 µs of copying): to wake
-the others twice takes longer."""
+SMALL = 1 << 19
+"""Bytes of all members' buffers up to which one of them does the work of all (512 KiB, some 50 µs of copying): to wake
+the others once more takes longer."""
 
 
 class Meeting:

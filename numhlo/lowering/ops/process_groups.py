@@ -49,6 +49,46 @@ class GridShape(NamedTuple):
         return process.replica * self.partitions + process.partition
 
 
+DEVICES = ("mhlo.num_replicas", "mhlo.num_partitions")
+"""Attributes of a module that say for how many devices it is, along both axes of their grid."""
+
+
+def grid_for(attributes: Mapping[str, Any], size: int) -> GridShape | None:
+    """Return the grid that so many processes are for a program; None where it is for one process.
+
+    Parameters
+    ----------
+    attributes : mapping
+        The module's. Where they say nothing, every process is a replica.
+    size : int
+
+    Raises
+    ------
+    ArgumentError
+        If the program is for another number of processes.
+
+    Examples
+    --------
+    >>> grid_for({"mhlo.num_partitions": 2}, 4)
+    GridShape(replicas=2, partitions=2)
+    """
+    replicas, partitions = (attributes.get(name) for name in DEVICES)
+    if replicas == partitions == 1:
+        return None
+    if partitions is None:
+        replicas = size if replicas is None else replicas
+        partitions = size // replicas
+    elif replicas is None:
+        replicas = size // partitions
+    if replicas * partitions != size:
+        raise ArgumentError(
+            f"the program is for {replicas} replicas of {partitions} partitions, and there are {size} processes",
+            where=capture_location(),
+            fix=f"start {replicas * partitions} processes: mpiexec -n {replicas * partitions} python ...",
+        )
+    return GridShape(int(replicas), int(partitions))
+
+
 Group = tuple[Process, ...]
 Ids = Sequence[Sequence[int]]
 
@@ -165,31 +205,6 @@ def _require_ids(name: str, ids: Iterable[Iterable[int]], count: int) -> None:
         why="ids must be in the grid" if not is_known else "its groups must hold all ids of the grid",
         fix="run it on a grid of the size that it was written for",
     )
-
-
-def grid_of(attributes: Mapping[str, Any], size: int) -> GridShape | None:
-    """Return the grid that so many processes are for a module: by default of replicas; None if it is for one process.
-
-    Raises
-    ------
-    ArgumentError
-        If the module is for another number of processes.
-    """
-    replicas, partitions = (attributes.get(name) for name in DEVICES)
-    if replicas == partitions == 1:
-        return None
-    if partitions is None:
-        replicas = size if replicas is None else replicas
-        partitions = size // replicas
-    elif replicas is None:
-        replicas = size // partitions
-    if replicas * partitions != size:
-        raise ArgumentError(
-            f"the program is for {replicas} replicas of {partitions} partitions, and there are {size} processes",
-            where=capture_location(),
-            fix=f"start {replicas * partitions} processes: mpiexec -n {replicas * partitions} python ...",
-        )
-    return GridShape(replicas, partitions)
 
 
 def require_size(attributes: Mapping[str, Any], grid: GridShape | None) -> None:

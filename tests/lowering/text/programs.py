@@ -414,7 +414,6 @@ def write_call_in_branch(b: FunctionBuilder, index: Value, x: Value) -> list[Val
 @program("composite", VECTOR)
 def write_composite(b: FunctionBuilder, x: Value) -> list[Value]:
     attributes = {"count": 3, "scale": 0.5, "exact": True, "mode": 'a "word"', "axes": (0, 1), "nested": {"x": 1}}
-    attributes |= {"narrow": (ml_dtypes.int4(-3), ml_dtypes.uint2(2), ml_dtypes.bfloat16(0.5), np.float16(1.5))}
     return b.ops(
         control_flow.COMPOSITE,
         x,

@@ -104,6 +104,20 @@ def test_attributes_of_modules_functions_and_arguments():
     official_parse(print_module(module))
 
 
+@pytest.mark.parametrize("generic", [False, True])
+def test_numbers_in_attributes_of_no_declared_kind_keep_their_types(generic):
+    values = "[-3 : i4, 2 : ui2, 5.000000e-01 : bf16, 1.500000e+00 : f16, 2.000000e+00 : f8E4M3FN]"
+    module = parse(f"""func.func @main(%x: tensor<f32>) -> tensor<f32> {{
+      %0 = stablehlo.composite "a.b" %x {{composite_attributes = {{x = {{y = {values}}}}}, decomposition = @f}}
+        : (tensor<f32>) -> tensor<f32>
+      return %0 : tensor<f32>
+    }}
+    func.func private @f(%x: tensor<f32>) -> tensor<f32> {{ return %x : tensor<f32> }}""")
+    text = print_module(module, generic=generic)
+    assert values in text
+    assert print_module(parse(text), generic=generic) == text
+
+
 def test_a_function_without_results():
     assert official_parse(print_module(Module([Function("main")]))).count("return") == 1
 
