@@ -12,6 +12,7 @@ from functools import cache
 
 from numhlo.lowering.bytecode.cursor import ByteCursor
 from numhlo.lowering.bytecode.vhlo_table import VERSIONED
+from numhlo.lowering.ops.communication import WITHOUT_TOKEN
 from numhlo.lowering.ops.primitive import MISSING, PRIMITIVES
 
 Layout = tuple[tuple[str, bool], ...]
@@ -104,7 +105,8 @@ def layouts_of(name: str) -> Sequence[Layout]:
     definition = PRIMITIVES.get(mnemonic)
     if dialect not in {"stablehlo", "mhlo"} or definition is None:
         return ()
-    declared = {(a.name, a.default is not MISSING) for a in definition.attributes}
+    public = (a for a in definition.attributes if a.name != WITHOUT_TOKEN)
+    declared = {(a.name, a.default is not MISSING) for a in public}
     full = tuple(sorted(declared | {(extra, True) for extra in _ABSENT_TOO.get(f"stablehlo.{mnemonic}", ())}))
     return (full,) if len(full) == len(declared) else (full, tuple(sorted(declared)))
 
