@@ -291,7 +291,7 @@ class ProcessGrid:
         triples = zip(processes, functions, arguments, strict=True)
         answer = None if host is None else partial(self._answer, host)
         try:
-            if interpret or value_of("engine") == "interpreter" or value_of("check"):
+            if interpret or _is_interpreted():
                 placed = {process: f.prepare_interpreted(given, self.shape) for process, f, given in triples}
                 found = run_together(placed, self.shape, self._host, answer)
             else:
@@ -313,7 +313,7 @@ class ProcessGrid:
         found = self._host.take_now(key) if exchange is None else exchange.take(key, HOST)
         return None if found is None else tuple([array.view(Array) for array in found])
 
-    def run_sharded(self, program: Module, *arrays: Any) -> tuple[Any, ...]:
+    def run_sharded(self, program: Module, *arrays: Any, interpret: bool = False) -> tuple[Any, ...]:
         """Run a program of whole arrays, whose manual computations run in all processes, each on its part.
 
         That is what JAX exports of `shard_map` over several devices: the grid must have as many partitions.
@@ -323,6 +323,8 @@ class ProcessGrid:
         program : Module
         *arrays : array_like
             As to `Module.run`.
+        interpret : bool, optional
+            As of `run`. What is around manual computations is always run op by op.
 
         Returns
         -------
@@ -355,7 +357,9 @@ class ProcessGrid:
         if not isinstance(program, Module):
             raise ArgumentError(f"a program of class {type(program).__qualname__}", where=capture_location())
         lines = [str(line) for line in program.graph.attributes.get("numhlo.preamble", ())]
-        return program.callable().run_sharded(arrays, self.shape, parse_meshes(lines), self._host)
+        is_slow = interpret or _is_interpreted()
+        meshes = parse_meshes(lines)
+        return program.callable().run_sharded(arrays, self.shape, meshes, self._host, interpret=is_slow)
 
     def feed(self, *arrays: Any, process: tuple[int, int] = (0, 0)) -> None:
         """Add what a process's ``infeed`` reads next; an infeed that finds nothing waits while another process runs.
@@ -413,6 +417,11 @@ class ProcessGrid:
         if len(given) != count:
             raise ArgumentError(f"{counted(len(given), 'program')}, of {self!r}", where=capture_location())
         return [item.callable() if isinstance(item, Module) else item for item in given]
+
+
+def _is_interpreted() -> bool:
+    """Return whether switches ask for the interpreter."""
+    return value_of("engine") == "interpreter" or bool(value_of("check"))
 
 
 def _copies(arrays: Sequence[Any]) -> list[np.ndarray]:

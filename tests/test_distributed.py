@@ -338,9 +338,13 @@ module @jit_f attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 :
 def test_programs_of_whole_arrays_run_in_a_grid():
     """As JAX writes `shard_map` over four devices."""
     module, x = stablehlo.parse(MANUAL), np.random.default_rng(0).normal(size=(4, 4))
-    total, numbers = ProcessGrid(partitions=4).run_sharded(module, x, 0)
-    np.testing.assert_array_equal(total, 2 * (3 * x[:2] + 3 * x[2:]), strict=True)
-    np.testing.assert_array_equal(numbers, np.arange(4, dtype=np.uint32), strict=True)
+    for interpret in (False, True, False):
+        total, numbers = ProcessGrid(partitions=4).run_sharded(module, x, 0, interpret=interpret)
+        np.testing.assert_array_equal(total, 2 * (3 * x[:2] + 3 * x[2:]), strict=True)
+        np.testing.assert_array_equal(numbers, np.arange(4, dtype=np.uint32), strict=True)
+        for _, programs in module.callable()._whole.values():
+            for program in programs.programs.values():
+                program.wait()
     with pytest.raises(UnsupportedError, match=r"^the program is for several devices: mhlo\.num_partitions is 4"):
         module.run("main", x, 0)
     with pytest.raises(ArgumentError, match=r"^the program is for another grid: mhlo\.num_partitions is 4, not 2"):

@@ -16,13 +16,14 @@ import numpy as np
 
 from numhlo.backend.communication.transport import World, bound_transport, current_world
 from numhlo.compilation.entry import as_operand
+from numhlo.compilation.manual_programs import ManualPrograms
 from numhlo.compilation.programs import CompiledProgram, InterpretedProgram, make_program
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import Function, Module, Op, TensorType, Type, capture_location
 from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 from numhlo.lowering.ir.interruptions import ProcessLock
-from numhlo.lowering.manual_computations import is_manual, run_whole
+from numhlo.lowering.manual_computations import interpreting, is_manual, run_whole
 from numhlo.lowering.ops import control_flow
 from numhlo.lowering.ops.communication import Communication, ProcessId, refusal
 from numhlo.lowering.ops.dtype_table import NARROW_INTEGERS
@@ -113,6 +114,7 @@ class ProgramFunction:
         self.__doc__ = f"{source!r}"
         self._functions: dict[Key, Function] = {}
         self._agreed: set[GridShape] = set()
+        self._whole: dict[Key, tuple[Function, ManualPrograms]] = {}
         self._depends_on_values = False
         self._types = [leaf for type in source.argument_types for leaf in leaf_types(type)]
         self._verify = verify
@@ -183,13 +185,26 @@ class ProgramFunction:
         return lambda place: self._owned(run_process(function, operands, place))
 
     def run_sharded(
-        self, arrays: Sequence[Any], grid: GridShape, meshes: Mapping[str, Mesh], host: Mailboxes
+        self,
+        arrays: Sequence[Any],
+        grid: GridShape,
+        meshes: Mapping[str, Mesh],
+        host: Mailboxes,
+        *,
+        interpret: bool = False,
     ) -> tuple[Any, ...]:
         """Return the results of a function of whole arrays, whose manual computations run in a grid of processes."""
         operands = self._concrete(arrays)
+        shapes = tuple([x.shape for x in operands])
         with self._lock.own:
-            function = self._make_function(tuple([x.shape for x in operands]), operands, grid, _is_of_shards)
-        return self._owned(run_whole(function, operands, grid, meshes, host))
+            key = (grid, *self._key(shapes, operands))
+            if key not in self._whole:
+                function = self._make_function(shapes, operands, grid, _is_of_shards)
+                key = (grid, *self._key(shapes, operands))  # which may depend on values, as is known only now
+                self._whole[key] = function, ManualPrograms(self.source.name)
+            function, programs = self._whole[key]
+        runner = interpreting(grid, host) if interpret else programs.runner(grid, host)
+        return self._owned(run_whole(function, operands, grid, meshes, runner))
 
     def _refine(self, function: Function, shapes: Shapes, arrays: Sequence[np.ndarray]) -> Function:
         types = [v.tensor.with_shape(s) for v, s in zip(function.body.arguments, shapes, strict=True)]

@@ -1,19 +1,20 @@
 """Programs of whole arrays whose manual computations run in all processes of a grid.
 
 Exporters write what each device does with its part of an array as ``sdy.manual_computation``: around it, the program is
-one, of whole arrays. Here the program is interpreted once, and the computation's body in every process.
+one, of whole arrays. Here the program is interpreted once; the computation's body runs in every process, by whatever
+runs it there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from numhlo.lowering.interpreter import BoundRegion, Interpreter, Plan, Plans
-from numhlo.lowering.ir import Function, Op
+from numhlo.lowering.ir import Function, Op, Region
 from numhlo.lowering.ir.errors import CommunicationError, NumhloError
 from numhlo.lowering.ops.primitive import Arrays, EvaluateRule
 from numhlo.lowering.ops.process_groups import GridShape, Process
@@ -26,16 +27,33 @@ def is_manual(op: Op) -> bool:
     return op.definition.dialect == "sdy" and op.definition.name == "manual_computation"
 
 
+Parts = Mapping[Process, list[np.ndarray]]
+Runner = Callable[[Region, Parts], Mapping[Process, Sequence[np.ndarray]]]
+"""``runner(region, parts)`` returns what each process gives for its parts and for what the region uses from outside."""
+
+
+def interpreting(shape: GridShape, host: Mailboxes) -> Runner:
+    """Return what runs manual computations op by op, each process in a thread."""
+
+    def run(region: Region, parts: Parts) -> Mapping[Process, Sequence[np.ndarray]]:
+        def work(place: Place) -> Sequence[np.ndarray]:
+            return Plan(region, GridPlans(place)).run([*parts[place.process]])
+
+        return run_together(dict.fromkeys(parts, work), shape, host)
+
+    return run
+
+
 class WholePlans(Plans):
     """How a program of whole arrays runs ops: all as they are, but its manual computations in a grid."""
 
-    __slots__ = ("_host", "_meshes", "_shape")
+    __slots__ = ("_meshes", "_runner", "_shape")
 
-    def __init__(self, shape: GridShape, meshes: Mapping[str, Mesh], host: Mailboxes) -> None:
+    def __init__(self, shape: GridShape, meshes: Mapping[str, Mesh], runner: Runner) -> None:
         super().__init__()
         self._shape = shape
         self._meshes = meshes
-        self._host = host
+        self._runner = runner
 
     def rule(self, op: Op) -> EvaluateRule:
         """Return what evaluates an op."""
@@ -56,14 +74,13 @@ class WholePlans(Plans):
         places = mesh.places()
         (region,) = op.regions
 
-        def work(place: Place) -> Sequence[np.ndarray]:
-            where = places[self._shape.number(place.process)]
-            parts = [array[s.part(array.shape, where)] for array, s in zip(arrays, taken, strict=True)]
-            _require_shapes(parts, [v.tensor.shape for v in region.arguments], "takes")
-            return Plan(region, GridPlans(place)).run([*map(np.ascontiguousarray, parts), *captured])
-
-        found = run_together(dict.fromkeys(self._shape.processes(), work), self._shape, self._host)
-        return self._joined(op, given, places, found)
+        parts = {}
+        for process in self._shape.processes():
+            where = places[self._shape.number(process)]
+            own = [np.asarray(a[s.part(a.shape, where)], order="C") for a, s in zip(arrays, taken, strict=True)]
+            _require_shapes(own, [v.tensor.shape for v in region.arguments], "takes")
+            parts[process] = [*own, *captured]
+        return self._joined(op, given, places, self._runner(region, parts))
 
     def _joined(
         self,
@@ -107,7 +124,7 @@ def _require_shapes(parts: Sequence[np.ndarray], shapes: Sequence[tuple[int, ...
 
 
 def run_whole(
-    function: Function, arrays: Sequence[np.ndarray], shape: GridShape, meshes: Mapping[str, Mesh], host: Mailboxes
+    function: Function, arrays: Sequence[np.ndarray], shape: GridShape, meshes: Mapping[str, Mesh], runner: Runner
 ) -> list[np.ndarray]:
     """Return the results of a program of whole arrays.
 
@@ -121,11 +138,12 @@ def run_whole(
         Of the processes in which its manual computations run.
     meshes : mapping from str to Mesh
         That its module declares.
-    host : Mailboxes
+    runner : callable
+        Runs these in the processes.
 
     Raises
     ------
     CommunicationError
         If the processes are not the devices of the meshes, or parts are not what the program says.
     """
-    return Interpreter(function, WholePlans(shape, meshes, host))(arrays)
+    return Interpreter(function, WholePlans(shape, meshes, runner))(arrays)

@@ -10,12 +10,12 @@ from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, Value
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops import contraction, control_flow, creation, indexing, layout
-from numhlo.lowering.ops.builder import FunctionBuilder
 from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers
 from numhlo.lowering.ops.loops import make_map
 from numhlo.lowering.ops.primitive import make_op
 from numhlo.lowering.ops.region_function import SCALAR_IDENTITIES, takes_arrays
 from numhlo.lowering.passes.legalizer import Builder, Legalizer, legalization
+from numhlo.lowering.passes.region_functions import as_function
 from numhlo.lowering.passes.simplify_contraction import as_dot_general
 
 
@@ -91,7 +91,7 @@ def legalize_map(b: Builder, op: Op, operands: Sequence[Value]) -> Sequence[Valu
         return [spread(b, values.get(v, v), operands[0].tensor.shape) for v in body.returns]
     lanes = operands[0].tensor.size
     captured = free_values(op)
-    function = _as_function(body, captured)
+    function = as_function(body, captured)
     flat = [b.op(layout.RESHAPE, x, result=x.tensor.with_shape((lanes,))) for x in operands]
     (result,) = b.ops(
         control_flow.COMPOSITE,
@@ -131,28 +131,3 @@ def spread(b: Builder, x: Value, shape: tuple[int, ...]) -> Value:
     if x.tensor.shape == shape:
         return x
     return b.op(layout.BROADCAST_IN_DIM, x, result=x.tensor.with_shape(shape), broadcast_dimensions=())
-
-
-def _as_function(body: Region, captured: Sequence[Value]) -> Function:
-    """Return a body as a function that takes what it used from outside as first arguments."""
-    b = FunctionBuilder("computation", [v.type for v in (*captured, *body.arguments)])
-    values = dict(zip((*captured, *body.arguments), b.arguments, strict=True))
-    _copy_ops(b, body, values)
-    return b.finish([values[v] for v in body.returns])
-
-
-def _copy_ops(b: FunctionBuilder, body: Region, values: dict[Value, Value]) -> None:
-    for op in body.ops:
-        regions = [_copy_region(b, region, values) for region in op.regions]
-        types = [v.type for v in op.results]
-        made = Op(op.definition, [values[v] for v in op.operands], op.attributes, regions, types, op.location)
-        values.update(zip(op.results, b.append(made), strict=True))
-
-
-def _copy_region(b: FunctionBuilder, source: Region, values: dict[Value, Value]) -> Region:
-    def write(*arguments: Value) -> list[Value]:
-        values.update(zip(source.arguments, arguments, strict=True))
-        _copy_ops(b, source, values)
-        return [values[v] for v in source.returns]
-
-    return b.region([v.type for v in source.arguments], write)
