@@ -41,6 +41,7 @@ from numhlo.library.sharding.meshes import make_mesh as make_mesh
 from numhlo.library.sharding.neighbours import halo_exchange as halo_exchange
 from numhlo.library.sharding.neighbours import sendrecv as sendrecv
 from numhlo.library.sharding.shard_map import shard_map as shard_map
+from numhlo.library.sharding.shardings import NamedSharding as NamedSharding
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ir.errors import ArgumentError, CommunicationError, UnsupportedError
@@ -64,9 +65,9 @@ from numhlo.switches import value_of
 from numhlo.tracer.core.array import Array
 
 __all__ = [
-    "Mesh", "PartitionSpec", "ProcessGrid", "ShardProgram", "all_gather", "all_to_all", "axis_index", "axis_size",
-    "halo_exchange", "initialize", "lower_shard", "make_mesh", "pbroadcast", "pcast", "pmax", "pmean", "pmin",
-    "ppermute", "process_count", "process_index", "pshuffle", "psum", "psum_scatter", "sendrecv", "shard_map",
+    "Mesh", "NamedSharding", "PartitionSpec", "ProcessGrid", "ShardProgram", "all_gather", "all_to_all", "axis_index",
+    "axis_size", "halo_exchange", "initialize", "lower_shard", "make_mesh", "pbroadcast", "pcast", "pmax", "pmean",
+    "pmin", "ppermute", "process_count", "process_index", "pshuffle", "psum", "psum_scatter", "sendrecv", "shard_map",
     "shutdown",
 ]  # fmt: skip
 

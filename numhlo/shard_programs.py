@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.sharding.device_programs import DeviceProgram, joined, lower_for_devices, split
+from numhlo.library.sharding.device_programs import DeviceProgram, joined, lower_for_devices, part
 from numhlo.library.sharding.meshes import AbstractMesh, Mesh
 from numhlo.library.sharding.shard_map import plan_of
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ir.errors import ArgumentError, ShapeError
 from numhlo.stablehlo import Module
+from numhlo.tracer.core.arguments import ShapeDtypeStruct
 from numhlo.tracer.core.array import Array
-from numhlo.tracer.trees.pytrees import tree_leaves, tree_unflatten
+from numhlo.tracer.trees.pytrees import tree_leaves, tree_map, tree_unflatten
 
 
 class ShardProgram:
@@ -55,6 +56,27 @@ class ShardProgram:
         ShapeError
             If a shape is another one.
         """
+        return [self.part(number, *args) for number in range(self.partitions)]
+
+    def part(self, number: int, /, *args: Any) -> tuple[Array, ...]:
+        """Return one device's parts of whole arguments.
+
+        Of arrays in mapped files nothing else is read: each process of a grid loads what it works on.
+
+        Parameters
+        ----------
+        number : int
+            The device's.
+        *args : pytree of array_like
+            Of the shapes that the program was made for.
+
+        Raises
+        ------
+        ShapeError
+            If a shape is another one.
+        ArgumentError
+            If there is no such device.
+        """
         shapes = [np.shape(x) for x in tree_leaves(args)]
         if shapes != self._program.shapes:
             raise ShapeError(
@@ -63,7 +85,9 @@ class ShardProgram:
                 why=f"the program was made for {self._program.shapes}",
                 fix="call what lower_shard returned again, for other shapes",
             )
-        return [tuple([x.view(Array) for x in parts]) for parts in split(self._program, args)]
+        if not 0 <= number < self.partitions:
+            raise ArgumentError(f"device {number} of {self.partitions}", where=capture_location())
+        return tuple([x.view(Array) for x in part(self._program, number, args)])
 
     def join(self, results: Sequence[Sequence[Any]]) -> Any:
         """Return whole results, in their pytree, of what each device returned.
@@ -105,7 +129,7 @@ def lower_shard(
     Returns
     -------
     callable
-        Takes whole arrays, of which only the types matter, and returns a `ShardProgram`.
+        Takes whole arrays, of which only the types matter, or `numhlo.ShapeDtypeStruct`, and returns a `ShardProgram`.
 
     Raises
     ------
@@ -127,6 +151,11 @@ def lower_shard(
 
     @functools.wraps(f)
     def lowered(*args: Any) -> ShardProgram:
-        return ShardProgram(lower_for_devices(plan, args))
+        return ShardProgram(lower_for_devices(plan, tree_map(_as_array, args)))
 
     return lowered
+
+
+def _as_array(leaf: Any) -> Any:
+    """Return a leaf; for a type, an array of it that takes no memory."""
+    return np.broadcast_to(np.zeros((), leaf.dtype), leaf.shape) if isinstance(leaf, ShapeDtypeStruct) else leaf

@@ -39,7 +39,9 @@ def test_every_collective():
 
     x = np.sin(np.arange(32.0)).reshape(8, 4)
     specs = [P("x")], P("x", "y"), P()
-    assert_a_grid_gives_the_same(part, (x, 3.0), mesh=SQUARE, in_specs=(P("x", "y"), P()), out_specs=specs)
+    program = assert_a_grid_gives_the_same(part, (x, 3.0), mesh=SQUARE, in_specs=(P("x", "y"), P()), out_specs=specs)
+    text = program.module.as_text()
+    assert text.count("all_reduce") == 4 and text.count("dense<[[0, 1, 2, 3]]>") == 2  # over two axes at once
 
 
 def test_training_in_a_loop():
@@ -57,12 +59,26 @@ def test_training_in_a_loop():
     again = d.lower_shard(part, **specs)(w, x)
     assert again.module.as_text() == program.module.as_text()
     (one, *_) = program.split(w, x)
+    types = [numhlo.ShapeDtypeStruct(a.shape, a.dtype) for a in (w, x)]
+    assert d.lower_shard(part, **specs)(*types).module.as_text() == program.module.as_text()
     assert [part.shape for part in one] == [(3,), (2, 3)] and "num_partitions = 4" in program.module.as_text()
 
 
 def test_an_axis_that_is_not_mapped_has_the_same_on_all_its_devices():
     specs = {"mesh": SQUARE, "in_specs": P("y"), "out_specs": P("y"), "axis_names": {"y"}}
     assert_a_grid_gives_the_same(lambda a: a - d.pmean(a, "y"), (np.arange(4.0),), **specs)
+
+
+def test_each_process_reads_its_own_part_of_a_file(tmp_path):
+    whole = np.arange(32.0).reshape(8, 4)
+    whole.tofile(tmp_path / "x")
+    x = np.memmap(tmp_path / "x", whole.dtype, "r", shape=whole.shape)
+    program = d.lower_shard(lambda a: a, mesh=SQUARE, in_specs=P("y", "x"), out_specs=P("y", "x"))(x)
+    for number in range(4):
+        (own,) = program.part(number, x)
+        row, column = number % 2, number // 2
+        np.testing.assert_array_equal(own, whole[4 * row : 4 * row + 4, 2 * column : 2 * column + 2], strict=True)
+        own[...] = 0  # a copy, and not the file
 
 
 def test_other_arguments_are_refused():

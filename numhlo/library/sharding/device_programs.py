@@ -6,6 +6,7 @@ StableHLO's collectives over groups of partitions, as JAX writes them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ import numpy as np
 from numhlo.library.sharding.meshes import PartitionSpec
 from numhlo.library.sharding.parts import Sizes, part_shape
 from numhlo.library.sharding.shard_map import MapPlan, trace_mapped
+from numhlo.library.sharding.varying_axes import REDUCING
 from numhlo.lowering.ir import Function, Module, Op, TensorType, Value
 from numhlo.lowering.ops import communication, conversion, layout
 from numhlo.lowering.ops import elementwise as ops
@@ -68,7 +70,7 @@ def lower_for_devices(plan: MapPlan, args: tuple[Any, ...]) -> DeviceProgram:
     count = len(leaves)
     sizes = dict(plan.mesh.shape)
     constants = [np.asarray(x) for x in made.staged.captures]
-    main = _Lowering(sizes).main(made.function, count, constants)
+    main = _Lowering(sizes, made.function).main(count, constants)
     module = Module([main], f"shard_{made.function.name}")
     module.attributes = {
         "mhlo.num_partitions": np.int32(plan.mesh.size),
@@ -99,14 +101,12 @@ def places(sizes: Sizes) -> list[dict[Any, int]]:
     return [dict(zip(sizes, place, strict=True)) for place in np.ndindex(*sizes.values())]
 
 
-def split(program: DeviceProgram, args: tuple[Any, ...]) -> list[tuple[np.ndarray, ...]]:
-    """Return each device's parts of whole arguments."""
-    arrays = [np.asarray(asarray(x)) for x in tree_leaves(args)]
-    pairs = list(zip(arrays, program.in_specs, strict=True))
-    return [
-        tuple([np.array(x[index_of(spec, x.shape, program.sizes, place)], order="C") for x, spec in pairs])
-        for place in places(program.sizes)
-    ]
+def part(program: DeviceProgram, number: int, args: tuple[Any, ...]) -> tuple[np.ndarray, ...]:
+    """Return a device's parts of whole arguments: copies, for which nothing else of the arguments is read."""
+    place = places(program.sizes)[number]
+    pairs = zip(tree_leaves(args), program.in_specs, strict=True)
+    wholes = [(np.asarray(asarray(x)), spec) for x, spec in pairs]
+    return tuple([np.array(x[index_of(spec, x.shape, program.sizes, place)], order="C") for x, spec in wholes])
 
 
 def joined(program: DeviceProgram, results: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
@@ -125,13 +125,15 @@ def joined(program: DeviceProgram, results: Sequence[Sequence[np.ndarray]]) -> l
 class _Lowering(Legalizer):
     """Copies what one device does, with collectives of partitions in the place of functions of named axes."""
 
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self, sizes: Sizes, source: Function) -> None:
         super().__init__()
-        self._sizes = sizes
+        self._sizes, self._source = sizes, source
         self._numbers = np.arange(np.prod([*sizes.values()], dtype=np.int64)).reshape(*sizes.values())
+        self._chains = reductions_over_several(source)
 
-    def main(self, source: Function, count: int, constants: Sequence[np.ndarray]) -> Function:
+    def main(self, count: int, constants: Sequence[np.ndarray]) -> Function:
         """Return the function of the first arguments, the others being constants."""
+        source = self._source
         builder = Builder("main", source.argument_types[:count])
         given = [*builder.arguments, *[builder.constant(x) for x in constants]]
         values = dict(zip(source.body.arguments, given, strict=True))
@@ -142,17 +144,44 @@ class _Lowering(Legalizer):
         if op.definition is not CUSTOM_CALL:
             return None
         collective = collective_of(op)
-        return None if collective is None else RULES[collective.kind](self, collective)
+        if collective is None:
+            return None
+        names = self._chains.get(op, (collective.name,))
+        return RULES[collective.kind](self.groups(*names), collective, self) if names else _nothing
 
-    def groups(self, collective: Collective) -> np.ndarray:
-        """Return the partitions that differ along an axis alone, a row for each group."""
-        axis = list(self._sizes).index(collective.name)
-        return np.moveaxis(self._numbers, axis, -1).reshape(-1, collective.size)
+    def groups(self, *names: Any) -> np.ndarray:
+        """Return the partitions that differ along some axes alone, a row for each group."""
+        order = sorted(map(list(self._sizes).index, names))
+        rows = np.moveaxis(self._numbers, order, range(-len(order), 0))
+        return rows.reshape(-1, int(np.prod([self._sizes[name] for name in names])))
 
     def stride(self, name: Any) -> int:
         """Return by how much the numbers of neighbours along an axis differ."""
         names = list(self._sizes)
         return int(np.prod([self._sizes[n] for n in names[names.index(name) + 1 :]], dtype=np.int64))
+
+
+def reductions_over_several(source: Function) -> dict[Op, tuple[Any, ...]]:
+    """Return the names of the axes over which a reduction goes that ends a chain of them; none for those before."""
+    uses: Counter[Value] = Counter()
+    regions = [function.body for function in source.reached()]
+    for region in regions:  # which grows
+        uses.update(region.returns)
+        for op in region.ops:
+            uses.update(op.operands)
+            regions.extend(op.regions)
+    found: dict[Op, tuple[Any, ...]] = {}
+    for op in [op for region in regions for op in region.ops if op.definition is CUSTOM_CALL]:
+        collective = collective_of(op)
+        if collective is None or collective.kind not in REDUCING:
+            continue
+        found[op] = (collective.name,)
+        before = op.operands[0].owner
+        earlier = collective_of(before) if before in found else None
+        if earlier is not None and earlier.kind == collective.kind and uses[op.operands[0]] == 1:
+            found[op] = (*found[before], collective.name)
+            found[before] = ()
+    return found
 
 
 def _scalar_region(b: Builder, op: Primitive, dtype: np.dtype) -> Any:
@@ -164,111 +193,97 @@ def _reshaped(b: Builder, x: Value, type: TensorType) -> Value:
     return x if x.type == type else b.op(layout.RESHAPE, x, result=type)
 
 
-def _reduce_by(op: Primitive) -> Callable[[_Lowering, Collective], Rule]:
-    def rule_for(lowering: _Lowering, collective: Collective) -> Rule:
+def _among(groups: np.ndarray) -> dict[str, Any]:
+    """Return the attributes of a collective that say who takes part."""
+    return {"replica_groups": groups, "channel_handle": CHANNEL}
+
+
+def _among_devices(groups: np.ndarray) -> dict[str, Any]:
+    return {**_among(groups), "use_global_device_ids": True}
+
+
+def _nothing(b: Builder, source: Op, operands: Sequence[Value]) -> Sequence[Value]:
+    return operands
+
+
+def _reduce_by(op: Primitive) -> RuleMaker:
+    def make(groups: np.ndarray, collective: Collective, lowering: _Lowering) -> Rule:
         def rule(b: Builder, source: Op, operands: Sequence[Value]) -> Sequence[Value]:
+            region, type = _scalar_region(b, op, operands[0].tensor.dtype), operands[0].tensor
             return b.ops(
-                communication.ALL_REDUCE,
-                *operands,
-                regions=[_scalar_region(b, op, operands[0].tensor.dtype)],
-                results=[operands[0].type],
-                replica_groups=lowering.groups(collective),
-                channel_handle=CHANNEL,
-                use_global_device_ids=True,
+                communication.ALL_REDUCE, *operands, regions=[region], results=[type], **_among_devices(groups)
             )
 
         return rule
 
-    return rule_for
+    return make
 
 
-def _all_gather(lowering: _Lowering, collective: Collective) -> Rule:
+def _all_gather(groups: np.ndarray, collective: Collective, lowering: _Lowering) -> Rule:
     def rule(b: Builder, source: Op, operands: Sequence[Value]) -> Sequence[Value]:
         (place,), type = collective.dimensions, source.results[0].tensor
-        one = (*type.shape[:place], 1, *type.shape[place + 1 :])
-        return b.ops(
-            communication.ALL_GATHER,
-            _reshaped(b, operands[0], type.with_shape(one)),
-            results=[type],
-            all_gather_dim=place,
-            replica_groups=lowering.groups(collective),
-            channel_handle=CHANNEL,
-            use_global_device_ids=True,
-        )
+        one = _reshaped(b, operands[0], type.with_shape((*type.shape[:place], 1, *type.shape[place + 1 :])))
+        return b.ops(communication.ALL_GATHER, one, results=[type], all_gather_dim=place, **_among_devices(groups))
 
     return rule
 
 
-def _psum_scatter(lowering: _Lowering, collective: Collective) -> Rule:
+def _psum_scatter(groups: np.ndarray, collective: Collective, lowering: _Lowering) -> Rule:
     def rule(b: Builder, source: Op, operands: Sequence[Value]) -> Sequence[Value]:
         (place,), type = collective.dimensions, source.results[0].tensor
-        part = type.with_shape((*type.shape[:place], 1, *type.shape[place:]))
-        found = b.op(
+        (part,) = b.ops(
             communication.REDUCE_SCATTER,
-            operands[0],
+            *operands,
             regions=[_scalar_region(b, ops.ADD, type.dtype)],
-            result=part,
+            results=[type.with_shape((*type.shape[:place], 1, *type.shape[place:]))],
             scatter_dimension=place,
-            replica_groups=lowering.groups(collective),
-            channel_handle=CHANNEL,
-            use_global_device_ids=True,
+            **_among_devices(groups),
         )
-        return [_reshaped(b, found, type)]
+        return [_reshaped(b, part, type)]
 
     return rule
 
 
-def _all_to_all(lowering: _Lowering, collective: Collective) -> Rule:
+def _all_to_all(groups: np.ndarray, collective: Collective, lowering: _Lowering) -> Rule:
     def rule(b: Builder, source: Op, operands: Sequence[Value]) -> Sequence[Value]:
-        cut, made = collective.dimensions
-        found = b.op(
+        (cut, made), type = collective.dimensions, operands[0].tensor
+        (found,) = b.ops(
             communication.ALL_TO_ALL,
-            operands[0],
-            result=operands[0].tensor,
+            *operands,
+            results=[type],
             split_dimension=cut,
             concat_dimension=cut,
             split_count=collective.size,
-            replica_groups=lowering.groups(collective),
-            channel_handle=CHANNEL,
+            **_among(groups),
         )
-        order = [k for k in range(len(operands[0].tensor.shape)) if k != cut]
+        order = [k for k in range(len(type.shape)) if k != cut]
         order.insert(made, cut)
-        turned = order == sorted(order)
-        return [found if turned else b.op(layout.TRANSPOSE, found, permutation=tuple(order))]
+        return [found if cut == made else b.op(layout.TRANSPOSE, found, permutation=tuple(order))]
 
     return rule
 
 
-def _ppermute(lowering: _Lowering, collective: Collective) -> Rule:
+def _ppermute(groups: np.ndarray, collective: Collective, lowering: _Lowering) -> Rule:
     def rule(b: Builder, source: Op, operands: Sequence[Value]) -> Sequence[Value]:
-        pairs = [[row[s], row[t]] for row in lowering.groups(collective) for s, t in collective.pairs]
-        return b.ops(
-            communication.COLLECTIVE_PERMUTE,
-            *operands,
-            results=[operands[0].type],
-            source_target_pairs=np.array(pairs, np.int64).reshape(-1, 2),
-            channel_handle=CHANNEL,
-        )
+        pairs = np.array([[row[s], row[t]] for row in groups for s, t in collective.pairs], np.int64).reshape(-1, 2)
+        attributes = {"source_target_pairs": pairs, "channel_handle": CHANNEL}
+        return b.ops(communication.COLLECTIVE_PERMUTE, *operands, results=[operands[0].type], **attributes)
 
     return rule
 
 
-def _pbroadcast(lowering: _Lowering, collective: Collective) -> Rule:
+def _pbroadcast(groups: np.ndarray, collective: Collective, lowering: _Lowering) -> Rule:
     def rule(b: Builder, source: Op, operands: Sequence[Value]) -> Sequence[Value]:
         first = collective.pairs[0][0]
         order = [first, *[k for k in range(collective.size) if k != first]]
         return b.ops(
-            communication.COLLECTIVE_BROADCAST,
-            *operands,
-            results=[operands[0].type],
-            replica_groups=lowering.groups(collective)[:, order],
-            channel_handle=CHANNEL,
+            communication.COLLECTIVE_BROADCAST, *operands, results=[operands[0].type], **_among(groups[:, order])
         )
 
     return rule
 
 
-def _axis_index(lowering: _Lowering, collective: Collective) -> Rule:
+def _axis_index(groups: np.ndarray, collective: Collective, lowering: _Lowering) -> Rule:
     def rule(b: Builder, source: Op, operands: Sequence[Value]) -> Sequence[Value]:
         number = b.op(communication.PARTITION_ID, result=communication.ID)
         for op, count in ((ops.DIVIDE, lowering.stride(collective.name)), (ops.REMAINDER, collective.size)):
@@ -278,11 +293,9 @@ def _axis_index(lowering: _Lowering, collective: Collective) -> Rule:
     return rule
 
 
-def _nothing(lowering: _Lowering, collective: Collective) -> Rule:
-    return lambda b, source, operands: operands
+RuleMaker = Callable[[np.ndarray, Collective, _Lowering], Rule]
 
-
-RULES: dict[str, Callable[[_Lowering, Collective], Rule]] = {
+RULES: dict[str, RuleMaker] = {
     "psum": _reduce_by(ops.ADD),
     "pmax": _reduce_by(ops.MAXIMUM),
     "pmin": _reduce_by(ops.MINIMUM),
@@ -292,6 +305,6 @@ RULES: dict[str, Callable[[_Lowering, Collective], Rule]] = {
     "ppermute": _ppermute,
     "pbroadcast": _pbroadcast,
     "axis_index": _axis_index,
-    "pvary": _nothing,
+    "pvary": lambda groups, collective, lowering: _nothing,
 }
 """What collectives become; corrections of cotangents are resolved before."""
