@@ -75,7 +75,7 @@ def set_device_count(count: int) -> None:
     ArgumentError
         If it is neither -1 nor positive.
     """
-    if count != -1 and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
+    if count != -1 and count < 1:
         raise ArgumentError(f"{count!r} devices", where=capture_location(), why="there is at least one")
     _Count.number = None if count == -1 else count
 

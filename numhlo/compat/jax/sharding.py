@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.compat.jax.processor import Sharding, SingleDeviceSharding, all_devices
+from numhlo.compat.jax.processor import SingleDeviceSharding, all_devices
 from numhlo.compat.jax.sharded_arrays import placed
 from numhlo.library.lax.collectives import pcast
 from numhlo.library.lax.devices import require_cpu
@@ -27,7 +27,7 @@ from numhlo.library.sharding.meshes import (
     set_mesh,
     use_mesh,
 )
-from numhlo.library.sharding.shardings import NamedSharding
+from numhlo.library.sharding.shardings import NamedSharding, Sharding
 from numhlo.library.unsupported_names import raise_absent as _raise_absent
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError

@@ -177,8 +177,10 @@ def reductions_over_several(source: Function) -> dict[Op, tuple[Any, ...]]:
             continue
         found[op] = (collective.name,)
         before = op.operands[0].owner
-        earlier = collective_of(before) if before in found else None
-        if earlier is not None and earlier.kind == collective.kind and uses[op.operands[0]] == 1:
+        if not isinstance(before, Op) or not found.get(before) or uses[op.operands[0]] > 1:
+            continue
+        earlier = collective_of(before)
+        if earlier is not None and earlier.kind == collective.kind:
             found[op] = (*found[before], collective.name)
             found[before] = ()
     return found
@@ -266,7 +268,7 @@ def _all_to_all(groups: np.ndarray, collective: Collective, lowering: _Lowering)
 def _ppermute(groups: np.ndarray, collective: Collective, lowering: _Lowering) -> Rule:
     def rule(b: Builder, source: Op, operands: Sequence[Value]) -> Sequence[Value]:
         pairs = np.array([[row[s], row[t]] for row in groups for s, t in collective.pairs], np.int64).reshape(-1, 2)
-        attributes = {"source_target_pairs": pairs, "channel_handle": CHANNEL}
+        attributes: dict[str, Any] = {"source_target_pairs": pairs, "channel_handle": CHANNEL}
         return b.ops(communication.COLLECTIVE_PERMUTE, *operands, results=[operands[0].type], **attributes)
 
     return rule

@@ -111,9 +111,8 @@ def join(parts: Any, differing: Collection[Any], spec: PartitionSpec, sizes: Siz
             place += 1
     local = shape_of(parts)[place:]
     there = [name for name in sizes if name in wanted]
-    order, shape = [], []
-    for dimension, extent in enumerate(local):
-        axes = spec.axes(dimension)
-        order += [*[there.index(name) for name in axes], place + dimension]
-        shape.append(extent * math.prod(sizes[name] for name in axes))
-    return reshape_to(transposed(as_traced(parts), tuple(order)), tuple(shape))
+    order: list[int] = []
+    for dimension in range(len(local)):
+        order += [*[there.index(name) for name in spec.axes(dimension)], place + dimension]
+    whole = [n * math.prod(sizes[name] for name in spec.axes(k)) for k, n in enumerate(local)]
+    return reshape_to(transposed(as_traced(parts), tuple(order)), tuple(whole))

@@ -128,9 +128,9 @@ class _Walk:
         if op.definition is control_flow.WHILE:
             return self._while(op, operands, axes)
         if op.definition in (control_flow.IF, control_flow.CASE):
-            regions, found = zip(*[self._region(region, []) for region in op.regions], strict=True)
-            joined = [frozenset(axes[0].union(*flags)) for flags in zip(*found, strict=True)]
-            return self._again(op, operands, op.attributes, regions), joined
+            branches = [self._region(region, []) for region in op.regions]
+            joined = [axes[0].union(*flags) for flags in zip(*[found for _, found in branches], strict=True)]
+            return self._again(op, operands, op.attributes, [region for region, _ in branches]), joined
         around = [self.axes[v] for v in free_values(op)] if op.regions else []
         everywhere: Axes = NONE.union(*axes, *around)
         inside = [self._region(r, [everywhere] * len(r.arguments))[0] for r in op.regions]
