@@ -48,7 +48,7 @@ def collectives(jax):
         lambda a: lax.ppermute(a, "x", ring) + lax.ppermute(a, "x", ring[:2]),
         lambda a: lax.pshuffle(a, "x", [2, 0, 3, 1]),
     ]
-    return [jax.jit(on_line(jax, body))(x) for body in bodies]
+    return jax.jit(lambda x: [on_line(jax, body)(x) for body in bodies])(x)
 
 
 def derivatives(jax):
@@ -73,7 +73,7 @@ def derivatives(jax):
 
         return jax.grad(loss, (0, 1))(x, w), jax.jvp(loss, (x, w), (w * x, w))[1]
 
-    return [jax.jit(lambda body=body: both(body))() for body in bodies]
+    return jax.jit(lambda: [both(body) for body in bodies])()
 
 
 def two_axes(jax):
@@ -91,13 +91,8 @@ def two_axes(jax):
         mesh=mesh, in_specs=P("y", "x"), out_specs=P(),
     )  # fmt: skip
     half = jax.shard_map(lambda a: lax.psum(a, "x"), mesh=mesh, in_specs=P("x"), out_specs=P(), axis_names={"x"})
-    return (
-        product(a, b),
-        jax.grad(lambda a, b: (product(a, b) ** 3).sum(), (0, 1))(a, b),
-        turned(data(jax, 8, 1)),
-        jax.jit(total)(a),
-        jax.jit(half)(a),
-    )
+    found = lambda a, b: (jax.grad(lambda a, b: (product(a, b) ** 3).sum(), (0, 1))(a, b), total(a), half(a))
+    return product(a, b), turned(data(jax, 8, 1)), jax.jit(found)(a, b)
 
 
 def derivatives_inside(jax):
@@ -114,7 +109,7 @@ def derivatives_inside(jax):
         def body(w, x):
             return jax.grad(lambda w: reduce(jnp.sum((x @ jnp.tanh(w)) ** 2)))(w)
 
-        return jax.jit(on_line(jax, body, (P(), P("x")), P(), **options))(w, x)
+        return on_line(jax, body, (P(), P("x")), P(), **options)
 
     def gathered(v, x):
         return lax.psum_scatter(
@@ -139,13 +134,14 @@ def derivatives_inside(jax):
 
         return lax.fori_loop(0, 5, step, w)
 
-    return (
-        {name: gradient(reduce) for name, reduce in losses.items()},
-        {name: gradient(reduce, check_vma=False) for name, reduce in losses.items()},
-        on_line(jax, gathered, (P("x"), P("x")))(data(jax, 4), data(jax, 8, 4)),
-        *[jax.jit(on_line(jax, f, (P(), P("x")), P()))(w, x) for f in (pulled, second, trained)],
-        *[on_line(jax, f, (P(), P("x")))(w, x) for f in (own, same)],
-    )
+    functions = {
+        **{name: gradient(reduce) for name, reduce in losses.items()},
+        **{f"unchecked {name}": gradient(reduce, check_vma=False) for name, reduce in losses.items()},
+        **{f.__name__: on_line(jax, f, (P(), P("x")), P()) for f in (pulled, second, trained)},
+        **{f.__name__: on_line(jax, f, (P(), P("x"))) for f in (own, same)},
+    }
+    rest = on_line(jax, gathered, (P("x"), P("x")))(data(jax, 4), data(jax, 8, 4))
+    return jax.jit(lambda w, x: {name: f(w, x) for name, f in functions.items()})(w, x), rest
 
 
 def rules(jax):
@@ -164,7 +160,8 @@ def rules(jax):
         return jnp.sum(shared(jnp.sin(product(w, x))) ** 2)
 
     outside = on_line(jax, loss, (P(), P("x")), P())
-    return on_line(jax, inside, (P(), P("x")), P())(w, x), jax.grad(outside, (0, 1))(w, x)
+    inner = on_line(jax, inside, (P(), P("x")), P())
+    return jax.jit(lambda w, x: (inner(w, x), jax.grad(outside, (0, 1))(w, x)))(w, x)
 
 
 def loops_and_lanes(jax):
@@ -186,10 +183,54 @@ def loops_and_lanes(jax):
     def lanes(a):
         return jax.vmap(lambda row: row / lax.psum(row, "x"))(a)
 
-    return [
-        (jax.jit(f)(x), jax.grad(lambda x, f=f: (f(x) ** 2).sum())(x), jax.vmap(f)(jnp.stack([x, -x])))
-        for f in [on_line(jax, body) for body in (scanned, branched, lanes)]
-    ]
+    def found(x):
+        mapped = [on_line(jax, body) for body in (scanned, branched, lanes)]
+        slopes = jax.grad(lambda x: sum((f(x) ** 2).sum() for f in mapped))(x)
+        return [f(x) for f in mapped], slopes, [jax.vmap(f)(jnp.stack([x, -x])) for f in mapped]
+
+    return jax.jit(found)(x)
+
+
+def networks(jax):
+    """Weights cut over one axis and examples over the other; layers computed again; noise by place; loops that differ."""
+    lax, jnp, P = jax.lax, jax.numpy, jax.P
+    a, b, x = data(jax, 3, 8), data(jax, 8, 3, start=2.0), data(jax, 8, 3, start=5.0)
+
+    def layer(a, b, x):
+        return lax.psum(jnp.tanh(x @ a) @ b, "y")
+
+    def gradients(a, b, x):
+        again = jax.checkpoint(layer)
+        return jax.grad(lambda a, b: lax.pmean(jnp.sum(again(a, b, x) ** 2), "x"), (0, 1))(a, b)
+
+    def ring(a, b):
+        place, count = lax.axis_index("x"), lax.axis_size("x")
+
+        def step(k, state):
+            total, b = state
+            block = lax.dynamic_slice_in_dim(a, ((place - k) % count) * b.shape[0], b.shape[0], 1)
+            return total + block @ b, lax.ppermute(b, "x", [(k, (k + 1) % 4) for k in range(4)])
+
+        return lax.fori_loop(0, count, step, (lax.pcast(jnp.zeros((2, 8)), "x", to="varying"), b))[0]
+
+    def noise(key, x):
+        return x + jax.random.normal(jax.random.fold_in(key, lax.axis_index("x")), x.shape)
+
+    def until(x):
+        return lax.while_loop(lambda x: x.sum() < 10, lambda x: 1.5 * x + 1, jnp.abs(x))
+
+    weights = P(None, "y"), P("y")
+    options = {"mesh": square(jax), "in_specs": (*weights, P("x"))}
+    forward = jax.shard_map(layer, **options, out_specs=P("x"))
+    backward = jax.shard_map(gradients, **options, out_specs=weights)
+    both = data(jax, 8, 8)
+
+    def found(a, b, x):
+        slope = jax.grad(lambda a: (forward(a, b, x) ** 2).sum())(a)
+        drawn = on_line(jax, noise, (P(), P("x")))(jax.random.key(3), x)
+        return backward(a, b, x), slope, on_line(jax, ring, P("x"))(both, both), drawn, on_line(jax, until)(x)
+
+    return jax.jit(found)(a, b, x)
 
 
 def trees(jax):
@@ -198,8 +239,8 @@ def trees(jax):
     body = lambda d, k: {"w": (d["a"] * k, lax.psum(d["b"][0], "x")), "k": k + d["b"][1].sum()[None]}
     mapped = on_line(jax, body, ({"a": P("x"), "b": P(None, "x")}, P()), {"w": (P("x"), P(None, None)), "k": P("x")})
     tree = {"a": data(jax, 4), "b": (data(jax, 2, 8), data(jax, 3, 4))}
-    two, three = jax.numpy.float64(2), jax.numpy.float64(3)
-    return mapped(tree, two), jax.jit(mapped)(tree, three), on_line(jax, lambda k: k * 1, P(), P("x"))(data(jax, 2))
+    repeated = on_line(jax, lambda k: k * 1, P(), P("x"))
+    return mapped(tree, jax.numpy.float64(2)), repeated(data(jax, 2))
 
 
 def arrays(jax):
@@ -251,7 +292,7 @@ def refusals(jax):
     ]
 
 
-PROGRAMS = (collectives, derivatives, two_axes, derivatives_inside, rules, loops_and_lanes, trees, arrays)
+PROGRAMS = (collectives, derivatives, two_axes, derivatives_inside, rules, loops_and_lanes, networks, trees, arrays)
 
 
 def results_of(jax: Any, program: Any) -> list[Any]:
