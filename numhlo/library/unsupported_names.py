@@ -10,7 +10,7 @@ FIXED_DTYPES = "dtypes are 64 bits by default, and NumPy's rules hold; ask for f
 NOT_OF_JAX: Mapping[str, str] = {
     **dict.fromkeys(
         ["pmap", "shard_map", "smap", "make_mesh", "set_mesh", "sharding", "NamedSharding", "P", "reshard"],
-        "use vmap: there is one machine, with threads in kernels",
+        "use vmap, or numhlo.distributed.shard_map over a mesh of devices",
     ),
     **dict.fromkeys(
         [
