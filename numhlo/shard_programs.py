@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from numhlo.library.sharding.device_programs import DeviceProgram, joined, lower_for_devices, part
+from numhlo.library.sharding.device_programs import DeviceProgram, joined, lower_for_devices, lower_gathering, part
 from numhlo.library.sharding.meshes import AbstractMesh, Mesh
 from numhlo.library.sharding.shard_map import plan_of
 from numhlo.lowering.ir import capture_location
@@ -42,6 +43,15 @@ class ShardProgram:
 
     def __repr__(self) -> str:
         return f"<program of {counted(self.partitions, 'device')}: {self.module.graph.main!r}>"
+
+    @cached_property
+    def gathering(self) -> Module:
+        """Return the program by which each process gets whole results; ``main`` takes its parts of their leaves."""
+        return Module(lower_gathering(self._program).module)
+
+    def tree_of(self, leaves: Sequence[Any]) -> Any:
+        """Return results' leaves, as a program has them, in their pytree."""
+        return tree_unflatten(self._program.out_tree, leaves)
 
     def split(self, *args: Any) -> list[tuple[Array, ...]]:
         """Return each device's parts of whole arguments: what `ProcessGrid.run` takes.
@@ -107,7 +117,7 @@ class ShardProgram:
                 f"results of {counted(len(results), 'device')}, of {self.partitions}", where=capture_location()
             )
         arrays = joined(self._program, [[np.asarray(x) for x in parts] for parts in results])
-        return tree_unflatten(self._program.out_tree, [x.view(Array) for x in arrays])
+        return self.tree_of([x.view(Array) for x in arrays])
 
 
 def lower_shard(

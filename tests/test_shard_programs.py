@@ -69,6 +69,23 @@ def test_an_axis_that_is_not_mapped_has_the_same_on_all_its_devices():
     assert_a_grid_gives_the_same(lambda a: a - d.pmean(a, "y"), (np.arange(4.0),), **specs)
 
 
+def test_each_process_gets_whole_results():
+    x = np.arange(48.0).reshape(2, 8, 3)
+    program = d.lower_shard(
+        lambda a: {"cut": a + 1, "total": d.psum(a.sum(), ("x", "y"))},
+        mesh=SQUARE,
+        in_specs=P(None, ("y", "x")),
+        out_specs={"cut": P(None, ("y", "x")), "total": P()},
+    )(x)
+    grid = d.ProcessGrid(partitions=4)
+    parts = grid.run(program.module, program.split(x))
+    official_parse(program.gathering.as_text())
+    for leaves in grid.run(program.gathering, parts):
+        found = program.tree_of(leaves)
+        np.testing.assert_array_equal(found["cut"], x + 1, strict=True)
+        assert found["total"] == x.sum()
+
+
 def test_each_process_reads_its_own_part_of_a_file(tmp_path):
     whole = np.arange(32.0).reshape(8, 4)
     whole.tofile(tmp_path / "x")

@@ -6,13 +6,15 @@ StableHLO's collectives over groups of partitions, as JAX writes them.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from numhlo.library.sharding.meshes import PartitionSpec
+from numhlo.library.lax.collective_moves import all_gather
+from numhlo.library.sharding.meshes import AbstractMesh, PartitionSpec
 from numhlo.library.sharding.parts import Sizes, part_shape
 from numhlo.library.sharding.shard_map import MapPlan, trace_mapped
 from numhlo.library.sharding.varying_axes import REDUCING
@@ -72,11 +74,43 @@ def lower_for_devices(plan: MapPlan, args: tuple[Any, ...]) -> DeviceProgram:
     constants = [np.asarray(x) for x in made.staged.captures]
     main = _Lowering(sizes, made.function).main(count, constants)
     module = Module([main], f"shard_{made.function.name}")
-    module.attributes = {
-        "mhlo.num_partitions": np.int32(plan.mesh.size),
-        "mhlo.num_replicas": np.int32(1),
-    }
+    module.attributes = {"mhlo.num_partitions": np.int32(plan.mesh.size), "mhlo.num_replicas": np.int32(1)}
     return DeviceProgram(module, sizes, made.in_specs[:count], made.out_specs, shapes, made.staged.out_tree)
+
+
+def lower_gathering(program: DeviceProgram) -> DeviceProgram:
+    """Return the program by which each device gets whole results, from its own parts of them and the others'."""
+    results = program.module.main.result_types
+    pairs = [
+        (type, spec) for type, spec in zip(results, program.out_specs, strict=True) if isinstance(type, TensorType)
+    ]
+
+    def gather(*parts: Any) -> list[Any]:
+        return [_gathered(x, spec) for x, (_, spec) in zip(parts, pairs, strict=True)]
+
+    mesh = AbstractMesh(tuple(program.sizes.values()), tuple(program.sizes))
+    specs = tuple(spec for _, spec in pairs)
+    plan = MapPlan(gather, mesh, specs, [PartitionSpec()] * len(specs), program.sizes, is_checked=False)
+    wholes = [np.broadcast_to(np.zeros((), t.dtype), whole_shape(t.shape, spec, program.sizes)) for t, spec in pairs]
+    return lower_for_devices(plan, tuple(wholes))._replace(out_tree=program.out_tree)
+
+
+def _gathered(array: Any, spec: PartitionSpec) -> Any:
+    for dimension in range(len(spec)):
+        if names := spec.axes(dimension):
+            array = all_gather(array, names, axis=dimension, tiled=True)
+    return array
+
+
+def whole_shape(part: Sequence[int], spec: PartitionSpec, sizes: Sizes) -> tuple[int, ...]:
+    """Return the shape of an array whose parts have a shape.
+
+    Examples
+    --------
+    >>> whole_shape((4, 3), PartitionSpec("x"), {"x": 2})
+    (8, 3)
+    """
+    return tuple([n * math.prod(sizes[name] for name in spec.axes(k)) for k, n in enumerate(part)])
 
 
 def index_of(spec: PartitionSpec, shape: Sequence[int], sizes: Sizes, place: Mapping[Any, int]) -> tuple[slice, ...]:
@@ -113,8 +147,7 @@ def joined(program: DeviceProgram, results: Sequence[Sequence[np.ndarray]]) -> l
     """Return whole results of what each device gave; where several gave the same part, the first device's."""
     whole = []
     for number, spec in enumerate(program.out_specs):
-        local = results[0][number].shape
-        shape = tuple([n * int(np.prod([program.sizes[a] for a in spec.axes(k)])) for k, n in enumerate(local)])
+        shape = whole_shape(results[0][number].shape, spec, program.sizes)
         array = np.empty(shape, results[0][number].dtype)
         for place, parts in reversed(list(zip(places(program.sizes), results, strict=True))):
             array[index_of(spec, shape, program.sizes, place)] = parts[number]
