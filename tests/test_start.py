@@ -44,8 +44,8 @@ def test_a_jitted_function_needs_no_text_and_no_compiler():
 def test_a_face_lists_its_names_before_they_are_loaded():
     modules_after(
         "import sys, numhlo.numpy as np\n"
-        "assert not hasattr(np, '__wrapped__') and 'numhlo.tracer' not in sys.modules\n"
-        "assert 'histogram' in dir(np) and 'fft' in dir(np) and 'numhlo.tracer' in sys.modules\n"
+        "assert not hasattr(np, '__wrapped__') and 'histogram' in dir(np) and 'fft' in dir(np)\n"
+        "assert 'numhlo.tracer' not in sys.modules\n"
         "from numhlo.numpy import *\n"
         "assert tanh is np.tanh and fft.fft and linalg.norm and e == np.e and Array"
     )

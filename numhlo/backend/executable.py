@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,13 +22,13 @@ from numhlo.backend.primitives import layout
 from numhlo.backend.program import Kernel, Launch, Place, Program
 from numhlo.backend.runtime import library, pool
 from numhlo.backend.runtime.arenas import native_arenas
+from numhlo.backend.runtime.changes import MachineCodeArrived, OpsNeededError
 from numhlo.backend.runtime.fast_entry import EntryRecords
 from numhlo.backend.runtime.frame import Frame
 from numhlo.backend.runtime.guard_pages import new_frame
 from numhlo.backend.runtime.interrupt import block_address, interrupt_flag, raise_kept
 from numhlo.backend.runtime.lack_of_memory import is_the_users, no_memory, require_addresses
 from numhlo.backend.runtime.native_functions import native_address, native_callable, request_native
-from numhlo.backend.runtime.numpy_engine import NumpyEngine
 from numhlo.backend.runtime.object_layout import ALIGNED, C_CONTIGUOUS, is_read_only
 from numhlo.backend.runtime.result_copies import with_fresh_results
 from numhlo.backend.runtime.result_memory import LEAST_BYTES, result_memory
@@ -37,6 +37,7 @@ from numhlo.backend.runtime.step_table import StepTable
 from numhlo.backend.runtime.turns import Turns
 from numhlo.lowering.ir.errors import InternalError
 from numhlo.lowering.ir.interruptions import ProcessLock, copy_together
+from numhlo.lowering.ir.late_modules import late
 from numhlo.lowering.ir.scoped_values import with_own_bindings
 from numhlo.lowering.ops.back_edges import at_back_edges
 from numhlo.lowering.ops.control_flow import CALL, COMPOSITE
@@ -52,6 +53,11 @@ FAST_ARENA_BYTES = 16 << 20
 WAIT_SECONDS = 300.0
 CALLING = frozenset({CALL, COMPOSITE})
 """Ops without regions that may loop all the same."""
+
+if TYPE_CHECKING:
+    from numhlo.backend.runtime.numpy_engine import NumpyEngine
+
+_numpy_engine = late("numhlo.backend.runtime.numpy_engine")
 
 
 class OpsNeededError(Exception):
@@ -141,7 +147,8 @@ class Executable:
             return None
         if not self.program.has_ops:
             raise OpsNeededError
-        return NumpyEngine(self.program, self.table)
+        engine: NumpyEngine = _numpy_engine.NumpyEngine(self.program, self.table)
+        return engine
 
     def _is_all_there(self) -> bool:
         """Return whether Python will never do a step: there is machine code for all of them, now."""

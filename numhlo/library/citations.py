@@ -35,10 +35,18 @@ def cite(module: Mapping[str, Any], source: str, names: Iterable[str]) -> None:
         text = getattr(value, "__doc__", None)
         if not callable(value) or not text or f"{TITLE}\n" in text or not _is_ours(value):
             continue
-        inner = [line for line in text.splitlines()[1:] if line.strip()]
-        margin = " " * min((len(line) - len(line.lstrip()) for line in inner), default=0)
+        margin = _margin(text)
         lines = [TITLE, "-" * len(TITLE), source.format(name)]
         value.__doc__ = text.rstrip() + "\n\n" + "\n".join(margin + line for line in lines)
+
+
+def _margin(text: str) -> str:
+    """Return how far a docstring's lines are indented: as its closing quotes, where these have a line of their own."""
+    _, newline, last = text.rpartition("\n")
+    if newline and not last.strip():
+        return last
+    inner = [line for line in text.splitlines()[1:] if line.strip()]
+    return " " * min((len(line) - len(line.lstrip()) for line in inner), default=0)
 
 
 def _is_ours(value: Any) -> bool:

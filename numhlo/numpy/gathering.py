@@ -1,6 +1,6 @@
-"""How the names of `numhlo.numpy` come when they are first used: all at once, from `names`.
+"""How the names of `numhlo.numpy` come when they are first used, each with the module that defines it.
 
-To import what traces takes several times as long as to import NumPy, and many a program that imports the namespace
+To import all that traces takes several times as long as to import NumPy, and many a program that imports the namespace
 does not call it. What a module's ``__getattr__`` has found stays in the module, so that it is asked once.
 """
 
@@ -11,13 +11,19 @@ from importlib import import_module
 from typing import Any
 
 from numhlo.compilation.garbage import load
+from numhlo.library.citations import cite
 from numhlo.numpy.absent import raise_absent
+from numhlo.numpy.names import HOMES
+
+NAMES = sorted(name for name in HOMES if not name.startswith("_"))
+OTHER_PLACES = {"sliding_window_view": "numpy.lib.stride_tricks.{}"}
+"""Where NumPy has names that its namespace lacks."""
 
 
 def late_names(
-    namespace: dict[str, Any], modules: Sequence[str], special: Sequence[str]
+    namespace: dict[str, Any], modules: Sequence[str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a module whose names are those of its submodule `names`.
+    """Return ``__getattr__`` and ``__dir__`` of a module whose names are those of `HOMES`.
 
     Parameters
     ----------
@@ -25,27 +31,27 @@ def late_names(
         ``globals()`` of the module, where the names are kept.
     modules : sequence of str
         Submodules that are public, too.
-    special : sequence of str
-        Names between underscores that are no module's by nature; others, such as ``__wrapped__``, load nothing.
     """
-    face = namespace["__name__"]
+    namespace["__all__"] = sorted([*NAMES, *modules])
 
     def find(name: str) -> Any:
         if name in modules:
-            return load(lambda: import_module(f"{face}.{name}"))
-        if name in ("__all__", *special) or not name.startswith("_"):
-            gather()
-        if name not in namespace:
+            return load(lambda: import_module(f"{namespace['__name__']}.{name}"))
+        if name not in HOMES:
             raise_absent(name)
-        return namespace[name]
+        namespace[name] = found = getattr(load(lambda: _home(HOMES[name])), name)
+        return found
 
-    def gather() -> None:
-        names = load(lambda: import_module(f"{face}.names"))
-        namespace.update({name: getattr(names, name) for name in [*names.__all__, *special]})
-        namespace["__all__"] = sorted([*names.__all__, *modules])
+    return find, lambda: sorted({*namespace, *HOMES, *modules})
 
-    def names_and_modules() -> list[str]:
-        gather()
-        return sorted({*namespace, *modules})
 
-    return find, names_and_modules
+def _home(name: str) -> Any:
+    """Return a module, its names documented, and see to it that traced arrays can do what its functions ask of them."""
+    if not name.startswith("numhlo.numpy"):
+        import_module("numhlo.library.registration")
+    home = import_module(name)
+    names = [x for x in NAMES if HOMES[x] == name and x != "Array"]
+    for own, place in OTHER_PLACES.items():
+        cite(vars(home), place, [x for x in names if x == own])
+    cite(vars(home), "numpy.{}", names)
+    return home

@@ -20,6 +20,7 @@ from numhlo import numpy
 from numhlo.compat import jax
 from numhlo.library.numpy import array_methods, array_operators
 from numhlo.library.numpy.ufunc_calls import Ufunc
+from numhlo.numpy import names
 from tests.architecture.source_tree import ROOT
 
 MODULES = (
@@ -324,14 +325,15 @@ def operations() -> Iterator[str]:
 
 
 def homes(module: ModuleType) -> dict[str, str]:
-    """Return the line that imports each name, in the module or, if it gathers them on first use, in `names`."""
-    gathered = "numhlo.numpy.names" if module is numpy else module.__name__
-    found = {x: f"from numhlo.numpy import {x} as {x}" for x in numpy._MODULES if module is numpy}
-    for node in ast.parse(inspect.getsource(importlib.import_module(gathered))).body:
+    """Return the line that imports each name; `numhlo.numpy` has them in a table, and submodules."""
+    table = names.HOMES if module is numpy else {}
+    found = {name: f"from {home} import {name} as {name}" for name, home in table.items()}
+    found |= {x: f"from numhlo.numpy import {x} as {x}" for x in numpy._MODULES if module is numpy}
+    for node in ast.parse(inspect.getsource(module)).body:
         if isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
-                names = importlib.import_module(node.module).__all__ if alias.name == "*" else [alias.asname]
-                for name in filter(None, names):
+                taken = importlib.import_module(node.module).__all__ if alias.name == "*" else [alias.asname]
+                for name in filter(None, taken):
                     original = name if alias.name == "*" else alias.name
                     found[name] = f"from {node.module} import {original} as {name}"
     return found

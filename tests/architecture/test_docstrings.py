@@ -136,7 +136,6 @@ OWN = {
     },
     "numhlo.exporting": {"load"},
     "numhlo.numpy": {"Array"},
-    "numhlo.numpy.names": {"Array"},
 }  # fmt: skip
 """Names that no other library has, or has under another name; so are all of `OWN_MODULES`."""
 

@@ -2,11 +2,13 @@
 
 import ast
 import functools
+import importlib
 import re
 import sys
 import tomllib
 
 from numhlo.library.numpy import families
+from numhlo.numpy import names
 from tests.architecture.source_tree import ROOMS, ROOT, functions, imported_names, python_files, syntax_tree
 
 LAZY_LOADERS: dict[str, str] = {
@@ -21,7 +23,7 @@ LAZY_LOADERS: dict[str, str] = {
     "numhlo/compilation/programs.py:_proofs": "what proves plans is loaded where these are to be verified",
     "numhlo/compilation/jit.py:_making": "the name alone costs no time; what traces is loaded for the first function",
     "numhlo/numpy/gathering.py:find": "names load when one is first used, as those of numhlo",
-    "numhlo/numpy/gathering.py:gather": "as `find`",
+    "numhlo/numpy/gathering.py:_home": "as `find`",
     "numhlo/numpy/gathering.py:late_names": "as `find`, which is inside",
     "numhlo/__init__.py:__getattr__": "names load when they are first used, so that importing numhlo costs little",
     "numhlo/backend/compiler/service.py:compile_in_process": "where no process can be started, Numba is loaded here",
@@ -196,3 +198,17 @@ def test_all_families_of_numpy_names_are_listed():
     listed = {module.__name__ for module in families.FAMILIES}
     means = {"numhlo.tracer.core.operands", "numhlo.library.numpy.ufunc_calls"}
     assert registering - means == listed
+
+
+def test_names_of_the_namespace_are_those_that_families_list():
+    others = ["numhlo.library.numpy.functional", "numhlo.library.numpy.index_tricks", "numhlo.numpy.constants"]
+    homes = {home.__name__: home for home in [*families.FAMILIES, *map(importlib.import_module, others)]}
+    found = {home: {name for name, place in names.HOMES.items() if place == home} for home in {*names.HOMES.values()}}
+    assert found.pop("numhlo.tracer.core.array") == {"Array"}
+    assert found.pop("numhlo.numpy.inspection") == {"__array_namespace_info__"}
+    assert found == {home: {*homes[home].__all__} for home in found}
+    beside = {home.removeprefix("numhlo.library.numpy.") for home in homes.keys() - found.keys()}
+    assert beside == {
+        "fft.fourier", "fft.frequencies", "indexing.strided_views", "linalg.factoring", "linalg.norms", "linalg.solving",
+        "linalg.standard_products",
+    }  # fmt: skip

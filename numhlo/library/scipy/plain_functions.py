@@ -15,8 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.library.scipy.linalg import blas, host_routines, lapack
+from numhlo.lowering.ir.late_modules import late
 from numhlo.tracer.building import PACKAGES, Package, contains_tracer
+
+blas = late("numhlo.library.scipy.linalg.blas")
+host_routines = late("numhlo.library.scipy.linalg.host_routines")
+lapack = late("numhlo.library.scipy.linalg.lapack")
 
 MODULES = (
     ("scipy.special", "scipy.special"),

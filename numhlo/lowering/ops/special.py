@@ -16,13 +16,17 @@ import numpy as np
 
 from numhlo.lowering.ir import Function, TensorType, tensor_type_of
 from numhlo.lowering.ir.errors import DTypeError
+from numhlo.lowering.ir.late_modules import late
 from numhlo.lowering.ir.types import COMPLEX, FLOATS
 from numhlo.lowering.ops.composites import COMPOSITES, CompositeDefinition, register
 from numhlo.lowering.ops.lazy_scipy import scipy_function
 from numhlo.lowering.ops.primitive import Arrays, EvaluateRule, RegionFunction
-from numhlo.lowering.ops.special_functions import decompositions, zeta
+from numhlo.lowering.ops.special_functions.arity import ARITY
 
 __all__ = ["COMPOSITES", "FUNCTIONS", "CompositeDefinition", "decompose", "make", "tensor_type_of"]
+
+decompositions = late("numhlo.lowering.ops.special_functions.decompositions")
+zeta = late("numhlo.lowering.ops.special_functions.zeta")
 
 
 def _erf_inv(x: np.ndarray) -> np.ndarray:
@@ -114,7 +118,8 @@ def _decompose(name: str, type: TensorType) -> Function:
     short = name.removeprefix("numhlo.")
     if type.dtype not in FLOATS and not (type.dtype in COMPLEX and short in decompositions.COMPLEX_FORMULAS):
         raise DTypeError(f"{name} is not defined for {type.short()}", fix="convert to a float dtype first")
-    return decompositions.build(short, type)
+    built: Function = decompositions.build(short, type)
+    return built
 
 
 def make(name: str, types: Sequence[TensorType]) -> dict[str, Any]:
@@ -150,5 +155,5 @@ def _evaluate_with(function: Callable[..., Any] | None, accurate: bool) -> Evalu
 
 for _name, (_function, _documentation) in FUNCTIONS.items():
     _rule = _evaluate_with(_function, _name not in INACCURATE)
-    _arity = decompositions.ARITY.get(_name, 1)
+    _arity = ARITY.get(_name, 1)
     register(CompositeDefinition(f"numhlo.{_name}", _rule, _arity, 1, _documentation))

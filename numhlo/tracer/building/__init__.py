@@ -58,10 +58,10 @@ from numhlo.tracer.core.memory_orders import memory_order, with_memory_order
 from numhlo.tracer.core.named_axes import AxisName, Collective, batched_axis, bind_collective, size_of
 from numhlo.tracer.core.named_functions import composite
 from numhlo.tracer.core.non_differentiable_uses import loses_slope
+from numhlo.tracer.core.numpy_functions import FUNCTIONS
 from numhlo.tracer.core.operand_names import operand_names
 from numhlo.tracer.core.operands import (
     ARRAYS,
-    FUNCTIONS,
     SCALARS,
     CutResult,
     Unsized,

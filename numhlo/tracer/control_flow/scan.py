@@ -32,7 +32,8 @@ from numhlo.tracer.core.arguments import LeafType, is_number, leaf_type
 from numhlo.tracer.core.array import Array
 from numhlo.tracer.core.bind import bind
 from numhlo.tracer.core.callable_arguments import require_callable
-from numhlo.tracer.core.operands import FUNCTIONS, asarray, convert, shape_of
+from numhlo.tracer.core.numpy_functions import FUNCTIONS
+from numhlo.tracer.core.operands import asarray, convert, shape_of
 from numhlo.tracer.core.trace import Trace, current_trace
 from numhlo.tracer.trees.pytree_paths import leaf_paths
 from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_map, tree_structure, tree_unflatten

@@ -23,6 +23,7 @@ from numhlo.tracer.core.array import Array, as_written, has_own_arithmetic, is_w
 from numhlo.tracer.core.bind import bind1
 from numhlo.tracer.core.jax_loops import NATIVE_DTYPES
 from numhlo.tracer.core.memory_orders import BY_FIELDS, OF_NEW_ARRAYS, with_memory_order
+from numhlo.tracer.core.numpy_functions import FUNCTIONS
 from numhlo.tracer.core.operand_names import operand_names
 from numhlo.tracer.core.orders import lay_out
 from numhlo.tracer.core.promotion import (
@@ -36,9 +37,6 @@ from numhlo.tracer.core.promotion import (
 from numhlo.tracer.core.static_arguments import explain_parameter
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace
 from numhlo.tracer.core.type_rules import NUMPY, as_typed, type_rules
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {}
-"""NumPy function (for ``__array_function__``) or ufunc (for ``__array_ufunc__``) to our traced implementation."""
 
 ARRAYS = (Tracer, np.ndarray)
 SEQUENCES = (list, tuple, deque)

@@ -15,7 +15,8 @@ import numpy as np
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
-from numhlo.tracer.core.operands import FUNCTIONS, Unsized, is_weak
+from numhlo.tracer.core.numpy_functions import FUNCTIONS
+from numhlo.tracer.core.operands import Unsized, is_weak
 from numhlo.tracer.core.trace import Tracer
 from numhlo.tracer.python.stand_ins import MOST_ITEMS, as_number, is_long, is_unknown, stands_for
 from numhlo.tracer.trees.pytrees import tree_flatten, tree_unflatten

@@ -28,7 +28,8 @@ import numpy as np
 from numhlo.lowering.ir.scoped_values import ScopedValue
 from numhlo.tracer.control_flow import branches, loops, scan
 from numhlo.tracer.core.installed_code import is_library
-from numhlo.tracer.core.operands import FUNCTIONS, SEQUENCES, contains_tracer
+from numhlo.tracer.core.numpy_functions import FUNCTIONS
+from numhlo.tracer.core.operands import SEQUENCES, contains_tracer
 from numhlo.tracer.core.semantics import are_arrays_immutable
 from numhlo.tracer.core.trace import Tracer, current_trace
 from numhlo.tracer.python import (

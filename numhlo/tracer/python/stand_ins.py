@@ -18,7 +18,8 @@ import numpy as np
 
 from numhlo.lowering.ir.errors import DTypeError
 from numhlo.tracer.core.arguments import WEAK, asks_scalar
-from numhlo.tracer.core.operands import FUNCTIONS, Unsized, contains_tracer, convert, unsized_in
+from numhlo.tracer.core.numpy_functions import FUNCTIONS
+from numhlo.tracer.core.operands import Unsized, contains_tracer, convert, unsized_in
 from numhlo.tracer.core.promotion import TRACEABLE
 from numhlo.tracer.core.trace import Tracer, current_trace
 from numhlo.tracer.python.text_values import Text, as_text

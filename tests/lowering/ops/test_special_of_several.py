@@ -15,7 +15,8 @@ from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ir.errors import DTypeError
 from numhlo.lowering.ops import special
-from numhlo.lowering.ops.special_functions.decompositions import ARITY, DOUBLE
+from numhlo.lowering.ops.special_functions.arity import ARITY
+from numhlo.lowering.ops.special_functions.decompositions import DOUBLE
 from tests.lowering.ops.test_special import spread
 
 mp = mpmath.mp.clone()

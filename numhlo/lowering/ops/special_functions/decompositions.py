@@ -20,6 +20,7 @@ from numhlo.lowering.ops.formula import Formula
 from numhlo.lowering.ops.special_functions import complex_numbers as of_complex
 from numhlo.lowering.ops.special_functions import exponents
 from numhlo.lowering.ops.special_functions import hyperbolic as of_real
+from numhlo.lowering.ops.special_functions.arity import ARITY
 from numhlo.lowering.ops.special_functions.bessel import bessel_i0e, bessel_i1e
 from numhlo.lowering.ops.special_functions.beta import beta, betainc, betainc_to_differentiate, betaln
 from numhlo.lowering.ops.special_functions.error_function import erf, erf_inv, erfc, erfcx, ndtri
@@ -52,12 +53,6 @@ DOUBLE: dict[str, Callable[..., Formula]] = {
 
 TO_DIFFERENTIATE: dict[str, Callable[..., Formula]] = {"betainc": betainc_to_differentiate}
 """Formulas of `DOUBLE` whose derivatives converge later than they do."""
-
-ARITY = {
-    **dict.fromkeys(["beta", "betaln", "expn", "igamma", "igamma_slope", "igammac", "polygamma", "zeta"], 2),
-    "betainc": 3,
-}
-"""How many operands a function takes, where that is not one."""
 
 FORMULAS: dict[str, Callable[[Formula], Formula]] = {
     "erf": erf,

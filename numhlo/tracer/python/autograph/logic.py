@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.tracer.core.operands import FUNCTIONS, result_dtype
+from numhlo.tracer.core.numpy_functions import FUNCTIONS
+from numhlo.tracer.core.operands import result_dtype
 from numhlo.tracer.python.autograph.python_state import leaving_alone
 from numhlo.tracer.python.autograph.variables import is_unknown
 

@@ -20,7 +20,8 @@ from numhlo.tracer.control_flow.bodies import own_arrays, weak_argument
 from numhlo.tracer.control_flow.branches import as_predicate
 from numhlo.tracer.core.arguments import is_number, leaf_type
 from numhlo.tracer.core.cell import Cell
-from numhlo.tracer.core.operands import FUNCTIONS, asarray
+from numhlo.tracer.core.numpy_functions import FUNCTIONS
+from numhlo.tracer.core.operands import asarray
 from numhlo.tracer.core.orders import Either, Same
 from numhlo.tracer.core.ties import BY_LOOP, make_stale, stale_cells, tie, tie_exactly
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace

@@ -16,7 +16,8 @@ from numhlo.lowering.ir.errors import ConcretizationError, UnsupportedError
 from numhlo.tracer.control_flow.branches import require_scalar
 from numhlo.tracer.control_flow.loops import fori_loop, while_loop
 from numhlo.tracer.core.cell import cells_so_far
-from numhlo.tracer.core.operands import FUNCTIONS, convert
+from numhlo.tracer.core.numpy_functions import FUNCTIONS
+from numhlo.tracer.core.operands import convert
 from numhlo.tracer.python.autograph import iterables
 from numhlo.tracer.python.autograph.branching import filler, probe
 from numhlo.tracer.python.autograph.branching import if_expression as if_expression
