@@ -10,15 +10,18 @@ from __future__ import annotations
 import os
 import sys
 import time
-from concurrent.futures import Future
 from itertools import count
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from numhlo.backend.compiler.service import BUG, CompilerClosedError, compiler_service
+from numhlo.backend.compiler.current import BUG, CompilerClosedError, compiler_service, say_answered
 from numhlo.backend.disk_cache import DiskCache, default_folder
 from numhlo.backend.loader import LoadedKernel
 from numhlo.backend.program import Kernel
 from numhlo.lowering.ir.interruptions import Latch, ProcessLock
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 KEPT = 1024
 
@@ -92,7 +95,7 @@ class KernelHandle:
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until the kernel is loaded or failed; return whether it is."""
-        compiler_service().answered.set()
+        say_answered()
         if self.done or sys.is_finalizing():  # no thread runs any more that could bring it
             return self.done
         return self._arrived.wait(-1 if seconds is None else seconds)

@@ -24,6 +24,7 @@ from concurrent.futures import Future
 from dataclasses import field
 
 from numhlo.backend.compiler.address_space import FIX, shortage_here
+from numhlo.backend.compiler.current import BUG, CURRENT, CompilerClosedError, KernelCompileError
 from numhlo.backend.compiler.fork_server import can_fork
 from numhlo.backend.compiler.levels import HIGHEST, LOWER
 from numhlo.backend.compiler.messages import Message
@@ -36,7 +37,6 @@ from numhlo.backend.compiler.process import (
 )
 from numhlo.backend.processors import available_processors
 from numhlo.backend.program import Kernel
-from numhlo.lowering.ir.errors import InternalError
 from numhlo.lowering.ir.interruptions import Latch, ProcessLock, start
 from numhlo.lowering.ir.records import record
 
@@ -45,15 +45,6 @@ IDLE_SECONDS = 300.0
 TRIES = 2
 HEAD_START = 0.1
 """Seconds that a process starts later at most on one core, for a first answer to be given meanwhile."""
-BUG = "this is a bug of numhlo, please report it with this message"
-
-
-class KernelCompileError(InternalError):
-    """A kernel's source could not be compiled: a bug of ours, whose message carries the source."""
-
-
-class CompilerClosedError(KernelCompileError):
-    """A kernel was not compiled because the interpreter ends: NumPy does its work, which nobody needs to be told."""
 
 
 @record(slots=True)
@@ -319,29 +310,26 @@ def compile_in_process(kernel: Kernel) -> bytes:
     return code
 
 
-_service: CompilerService | None = None
 _service_lock = ProcessLock()
 
 
 def compiler_service() -> CompilerService:
     """Return this process's compiler service."""
-    global _service
     with _service_lock.own:
-        if _service is None:
-            _service = CompilerService()
-        return _service
+        if CURRENT.service is None:
+            CURRENT.service = CompilerService()
+        return CURRENT.service
 
 
 def _close_at_exit() -> None:
-    if _service is not None:
-        _service.close()
+    if CURRENT.service is not None:
+        CURRENT.service.close()
     end_fork_server()
 
 
 def _forget_after_fork() -> None:
     """Let go of the parent's processes: its threads do not exist here."""
-    global _service
-    service, _service = _service, None
+    service, CURRENT.service = CURRENT.service, None
     if service is not None:
         for driver in service.drivers:
             if driver.process is not None:

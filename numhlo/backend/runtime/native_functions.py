@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from functools import lru_cache
 
-from numhlo.backend.compiler.service import CompilerClosedError
+from numhlo.backend.compiler.current import CompilerClosedError
 from numhlo.backend.kernel_cache import KernelHandle, kernel_cache
 from numhlo.backend.own_text import own_text
 from numhlo.backend.primitives import layout

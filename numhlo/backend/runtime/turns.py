@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from numhlo.backend.compiler.service import compiler_service
+from numhlo.backend.compiler.current import are_cores_short, say_answered
 from numhlo.backend.kernel_cache import KernelHandle
 
 MOST_SECONDS = 0.5
@@ -33,7 +33,7 @@ class Turns:
 
     def begin(self, pending: Iterable[KernelHandle]) -> None:
         """Let compilers have the core for a while, if they need it for some of the kernels that are pending."""
-        if self.seconds and compiler_service().is_short_of_cores():
+        if self.seconds and are_cores_short():
             end = time.perf_counter() + min(self.seconds, MOST_SECONDS)
             for handle in list(pending):
                 left = end - time.perf_counter()
@@ -44,4 +44,4 @@ class Turns:
     def end(self) -> None:
         """Note how long a call took, and let compilers start: there is an answer."""
         self.seconds = time.perf_counter() - self._began
-        compiler_service().answered.set()
+        say_answered()

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import numhlo
-from numhlo.backend.compiler.service import CompilerService, compiler_service
+from numhlo.backend.compiler.current import CURRENT, compiler_service
+from numhlo.backend.compiler.service import CompilerService
 from numhlo.backend.kernel_cache import KernelHandle
 from numhlo.backend.runtime import turns
 from numhlo.backend.runtime.turns import MOST_SECONDS, Turns
@@ -35,7 +36,7 @@ def clock(monkeypatch):
 def short(monkeypatch):
     service = SimpleNamespace(is_short=True, answered=SimpleNamespace(set=lambda: None))
     service.is_short_of_cores = lambda: service.is_short
-    monkeypatch.setattr(turns, "compiler_service", lambda: service)
+    monkeypatch.setattr(CURRENT, "service", service)
     return service
 
 
@@ -87,7 +88,7 @@ def test_where_there_are_cores_nobody_waits(clock, short):
 @pytest.mark.parametrize(("processes", "jobs", "short"), [(1, 0, False), (1, 1, True), (2, 1, True), (4, 1, False)])
 def test_when_cores_are_short(processes, jobs, short, monkeypatch):
     service = CompilerService(processes=processes)
-    monkeypatch.setattr(turns.compiler_service(), "answered", service.answered)
+    monkeypatch.setattr(compiler_service(), "answered", service.answered)
     futures = [service.submit(elementwise_kernel(f"turn{k}", F32, 1, "a0 + a0")) for k in range(jobs)]
     assert service.is_short_of_cores() is short
     service.answered.set()
