@@ -32,7 +32,7 @@ from numhlo.backend.runtime.native_functions import native_address, native_calla
 from numhlo.backend.runtime.object_layout import ALIGNED, C_CONTIGUOUS, is_read_only
 from numhlo.backend.runtime.result_copies import with_fresh_results
 from numhlo.backend.runtime.result_memory import LEAST_BYTES, result_memory
-from numhlo.backend.runtime.statuses import MachineCodeArrived, raise_status
+from numhlo.backend.runtime.statuses import raise_status
 from numhlo.backend.runtime.step_table import StepTable
 from numhlo.backend.runtime.turns import Turns
 from numhlo.lowering.ir.errors import InternalError
@@ -58,10 +58,6 @@ if TYPE_CHECKING:
     from numhlo.backend.runtime.numpy_engine import NumpyEngine
 
 _numpy_engine = late("numhlo.backend.runtime.numpy_engine")
-
-
-class OpsNeededError(Exception):
-    """A program whose launches have no ops was to be run before all its kernels are there."""
 
 
 class Executable:

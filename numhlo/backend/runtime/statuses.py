@@ -1,4 +1,4 @@
-"""How calls of native code end, or begin again: what statuses mean, and what takes a call over to native code."""
+"""How calls of native code end: what statuses mean."""
 
 from __future__ import annotations
 
@@ -6,10 +6,6 @@ from typing import NoReturn
 
 from numhlo.backend.primitives import layout
 from numhlo.lowering.ir.errors import InternalError, UnsupportedError
-
-
-class MachineCodeArrived(Exception):  # noqa: N818 - nothing went wrong
-    """The kernel of the loop that is being evaluated in Python is compiled."""
 
 
 def raise_status(status: int, name: str) -> NoReturn:
