@@ -18,7 +18,6 @@ from numba.core import compiler, types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
-from numhlo.backend.compiler.call_signatures import remembered_signatures
 from numhlo.backend.compiler.interleaving import evaluates_polynomials
 from numhlo.backend.compiler.intrinsics.vector_math import register_jitable
 from numhlo.backend.compiler.levels import HIGHEST
@@ -201,18 +200,10 @@ def _searches_columns(callees: Iterable[Any]) -> bool:
 
 
 def _compiled(function: Callable[..., Any]) -> Any:
-    context = cpu_target.typing_context
-    with remembered_signatures(context):
-        return compiler.compile_extra(
-            context,
-            cpu_target.target_context,
-            function,
-            ARGUMENTS,
-            None,
-            _flags(),
-            {},
-            pipeline_class=KernelPipeline,
-        )
+    context, pipeline = cpu_target.typing_context, KernelPipeline
+    return compiler.compile_extra(
+        context, cpu_target.target_context, function, ARGUMENTS, None, _flags(), {}, pipeline_class=pipeline
+    )
 
 
 def _linked_module(result: Any, name: str) -> llvm.ModuleRef:

@@ -19,10 +19,9 @@ from numba.core.typed_passes import (
     NopythonTypeInference,
     PreLowerStripPhis,
 )
-from numba.core.untyped_passes import FixupArgs, IRProcessing, TranslateByteCode
+from numba.core.untyped_passes import FixupArgs, IRProcessing, ReconstructSSA, TranslateByteCode
 
 from numhlo.backend.compiler.interleaving import gains_by_interleaving, interleave
-from numhlo.backend.compiler.single_assignment import SingleAssignment
 from numhlo.lowering.ir.records import record
 
 
@@ -105,7 +104,7 @@ FRONT = (
     (TranslateByteCode, "analyze bytecode"),
     (FixupArgs, "fix up arguments"),
     (IRProcessing, "process IR"),
-    (SingleAssignment, "static single assignment"),
+    (ReconstructSSA, "static single assignment"),
     (NopythonTypeInference, "infer types"),
     (PreLowerStripPhis, "remove phis"),
     (IRLegalization, "legalize"),
