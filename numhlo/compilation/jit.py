@@ -14,6 +14,7 @@ from numhlo.compilation.signature import Names, Numbers
 
 if TYPE_CHECKING:
     from numhlo.compilation.jitted_function import JittedFunction
+    from numhlo.compilation.laid_out_function import InLayouts, OutLayouts
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -31,6 +32,8 @@ class JitOptions(TypedDict, total=False):
     tier0: bool | None
     check: str | Iterable[str] | None
     autograph: bool | None
+    in_layouts: InLayouts
+    out_layouts: OutLayouts
 
 
 class Jit(Protocol):
@@ -60,6 +63,8 @@ def jit(  # noqa: PLR0913 - options by keyword
     tier0: bool | None = None,
     check: str | Iterable[str] | None = None,
     autograph: bool | None = None,
+    in_layouts: InLayouts = None,
+    out_layouts: OutLayouts = None,
 ) -> Any:
     """Make a function that is traced on its first call with new shapes and dtypes, compiled, and from then on run so.
 
@@ -87,6 +92,11 @@ def jit(  # noqa: PLR0913 - options by keyword
         Whether the function's `if`, `while` and ``for i in range(n)``, and those of your functions that it calls, are
         rewritten into control flow, so that they work on traced values. By default they are where the function needs
         it, which its source shows, or else its first trace; True rewrites from the start, False never.
+    in_layouts : sequence of Layout, optional
+        How positional arguments lie in memory, None for C's order: those that lie so are not copied.
+    out_layouts : Layout, or sequence of Layout, optional
+        How the result lies in memory, or the elements of a tuple of results. Kernels write results so where they can;
+        ``explain`` names copies where not. `lower` shows layouts as attributes.
 
     Returns
     -------
@@ -127,6 +137,8 @@ def jit(  # noqa: PLR0913 - options by keyword
             tier0=tier0,
             check=check,
             autograph=autograph,
+            in_layouts=in_layouts,
+            out_layouts=out_layouts,
         )
         return again if fun is None else staticmethod(again(fun.__func__))
     return _making().jitted(
@@ -139,6 +151,7 @@ def jit(  # noqa: PLR0913 - options by keyword
         tier0=tier0,
         check=check,
         autograph=autograph,
+        layouts=(in_layouts, out_layouts),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from numhlo.compilation.jitted_function import JittedFunction
+from numhlo.compilation.laid_out_function import InLayouts, LaidOutFunction, OutLayouts
 from numhlo.compilation.programs import load_backend
 from numhlo.compilation.signature import Names, Numbers, parameters_of, select
 from numhlo.lowering.ir import capture_location
@@ -15,7 +16,7 @@ from numhlo.tracer.core.callable_arguments import require_callable
 from numhlo.tracer.python.autograph.rewriting import autographed
 
 
-def jitted(
+def jitted(  # noqa: PLR0913 - options by keyword
     fun: Callable[..., Any],
     *,
     static_argnums: Numbers,
@@ -26,6 +27,7 @@ def jitted(
     tier0: bool | None,
     check: str | Iterable[str] | None,
     autograph: bool | None,
+    layouts: tuple[InLayouts, OutLayouts],
 ) -> JittedFunction[..., Any]:
     """Return a function jitted; parameters and errors are those of `numhlo.jit`."""
     require_callable(fun, "jit: fun", fix="pass a function, or use jit as a decorator")
@@ -38,4 +40,7 @@ def jitted(
     load_backend()
     given = {"tier0": tier0, "check": check}
     switches = {name: SWITCHES[name].read(value, name) for name, value in given.items() if value is not None}
-    return JittedFunction(fun, static, donated, inline=inline, switches=switches, may_rewrite=autograph is not False)
+    options = {"inline": inline, "switches": switches, "may_rewrite": autograph is not False}
+    if layouts == (None, None):
+        return JittedFunction(fun, static, donated, **options)
+    return LaidOutFunction(fun, static, donated, layouts=layouts, **options)

@@ -17,6 +17,7 @@ import numpy as np
 from numhlo.backend.communication.transport import World, bound_transport, current_world
 from numhlo.compilation.entry import as_operand
 from numhlo.compilation.manual_programs import ManualPrograms
+from numhlo.compilation.memory_orders import Orders, in_memory_order, orders_of, restored, transposed
 from numhlo.compilation.programs import CompiledProgram, InterpretedProgram, make_program
 from numhlo.lowering.interpreter import interpret
 from numhlo.lowering.ir import Function, Module, Op, TensorType, Type, capture_location
@@ -116,6 +117,7 @@ class ProgramFunction:
         self._agreed: set[GridShape] = set()
         self._whole: dict[Key, tuple[Function, ManualPrograms]] = {}
         self._depends_on_values = False
+        self._orders: tuple[Orders, Orders] | None = None
         self._types = [leaf for type in source.argument_types for leaf in leaf_types(type)]
         self._verify = verify
         self._lock = ProcessLock()
@@ -173,8 +175,17 @@ class ProgramFunction:
         """Return what runs the function on arrays, compiled, in the process whose transport the thread has."""
         operands = self._concrete(arrays)
         _require_own_shards(self.source, grid)
+        self._require_plain_order()
         program = self._program(operands, grid)
         return lambda: self._grouped([np.asarray(x).view(Array) for x in program(operands)])
+
+    def _require_plain_order(self) -> None:
+        if any(self._orders or self._memory_orders()):
+            raise UnsupportedError(
+                f"@{self.source.name} has layouts of arguments or results, which processes of a grid do not honour",
+                where=capture_location(),
+                fix="leave them out, and transpose inside the program",
+            )
 
     def prepare_interpreted(self, arrays: Sequence[Any], grid: GridShape) -> Callable[[Place], tuple[Any, ...]]:
         """Return what runs the function on arrays in one process of a grid, op by op."""
@@ -228,7 +239,7 @@ class ProgramFunction:
             found = self.programs.get((*of_grid, *self._key(shapes, arrays)))
             if found is None:
                 if grid is None:
-                    function = self.function(shapes, arrays)
+                    function = in_memory_order(self.function(shapes, arrays), *self._memory_orders())
                 else:
                     function = self._make_function(shapes, arrays, grid, _is_of_processes)
                 key = (*of_grid, *self._key(shapes, arrays))  # which may depend on values, as is known only now
@@ -269,9 +280,17 @@ class ProgramFunction:
         grid = None if world is None or not self.communicates else self._grid_of(world.size)
         if world is not None and grid is not None:
             return self._run_in(world, grid, arrays)
-        operands = self._concrete(arrays)
-        program = self.programs.get(self._key(tuple([x.shape for x in operands]), operands)) or self._program(operands)
-        return self._grouped([np.asarray(x).view(Array) for x in program(operands)])
+        arguments, results = self._orders or self._memory_orders()
+        if not (arguments or results):
+            operands = self._concrete(arrays)
+            shapes = tuple([x.shape for x in operands])
+            program = self.programs.get(self._key(shapes, operands)) or self._program(operands)
+            return self._grouped([np.asarray(x).view(Array) for x in program(operands)])
+        operands = self._concrete(arrays, arguments)
+        plain = [restored(x, order) for x, order in zip(operands, arguments, strict=True)]
+        program = self.programs.get(self._key(tuple([x.shape for x in plain]), plain)) or self._program(plain)
+        found = zip(program(operands), results, strict=True)
+        return self._grouped([restored(np.asarray(x).view(Array), order) for x, order in found])
 
     def _run_in(self, world: World, grid: GridShape, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """Return the results of this process of a grid; the others are told if it fails."""
@@ -301,9 +320,24 @@ class ProgramFunction:
         rest = iter(leaves)
         return tuple([rebuild(rest, type) for type in self.source.result_types])
 
-    def _concrete(self, arrays: Sequence[Any]) -> list[np.ndarray]:
-        pairs = zip(self._operands(arrays), self._types, strict=True)
-        return [as_operand(x, LeafType(t), str(k)) for k, (x, t) in enumerate(pairs) if isinstance(t, TensorType)]
+    def _memory_orders(self) -> tuple[Orders, Orders]:
+        """Return in which orders the arguments and the results lie in memory; nothing where all are in C's."""
+        if self._orders is None:
+            found = orders_of(self.source)
+            asked = any(order is not None for group in found for order in group)
+            self._orders = found if asked else ((), ())
+        return self._orders
+
+    def _concrete(self, arrays: Sequence[Any], orders: Orders = ()) -> list[np.ndarray]:
+        pairs = enumerate(zip(self._operands(arrays), self._types, strict=True))
+        if not orders:
+            return [as_operand(x, LeafType(t), str(k)) for k, (x, t) in pairs if isinstance(t, TensorType)]
+        found = []
+        for k, (x, t) in pairs:
+            if isinstance(t, TensorType):
+                lying = transposed(np.asarray(x), orders[k])
+                found.append(as_operand(lying, LeafType(t.with_shape(lying.shape)), str(k)))
+        return found
 
     def _operands(self, arrays: Sequence[Any]) -> list[Any]:
         types = self.source.argument_types

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from numhlo.lowering.hlo.functions import is_written
-from numhlo.lowering.hlo.parser import parse_records
+from numhlo.lowering.hlo.parser import ENTRY_LAYOUTS, parse_records
 from numhlo.lowering.hlo.proto_reader import read_proto
 from numhlo.lowering.hlo.proto_writer import write_proto
-from numhlo.lowering.hlo.translator import DEVICES, Translator
+from numhlo.lowering.hlo.shapes import spell
+from numhlo.lowering.hlo.translator import DEVICES, LAYOUT_MODE, Translator
 from numhlo.lowering.hlo.writer import Writer
-from numhlo.lowering.ir import Function, Module, TensorType
+from numhlo.lowering.ir import Function, Module, TensorType, Type
 from numhlo.lowering.ir.errors import UnsupportedError
+from numhlo.lowering.ops.memory_layouts import Layout
 from numhlo.lowering.passes.legalization import legalize
 from numhlo.lowering.passes.refine_shapes import op_is_refined, refine_shapes
 from numhlo.lowering.text.unregistered import is_declaration
@@ -77,7 +82,24 @@ def print_hlo(module: Module, *, locations: bool = False) -> str:
     _require_bodies(main)
     legal = Module([main], module.name)
     header = [f"{ours}={module.attributes[name]}" for ours, name in DEVICES.items() if name in module.attributes]
-    return Writer(locations=locations).write_module(legal, header)
+    return Writer(locations=locations).write_module(legal, [*header, *_entry_layouts(module.main)])
+
+
+def _entry_layouts(main: Function) -> list[str]:
+    """Return the part of the header that says how arguments and results lie in memory, where they say so."""
+    groups = (main.argument_attributes, main.argument_types), (main.result_attributes, main.result_types)
+    shown = [[_spelled(k, type, attributes) for k, type in enumerate(types)] for attributes, types in groups]
+    if not any(LAYOUT_MODE in one for attributes, _ in groups for one in attributes):
+        return []
+    result = shown[1][0] if len(shown[1]) == 1 else f"({', '.join(shown[1])})"
+    return [f"{ENTRY_LAYOUTS}={{({', '.join(shown[0])})->{result}}}"]
+
+
+def _spelled(number: int, type: Type, attributes: Sequence[Mapping[str, Any]]) -> str:
+    mode = attributes[number].get(LAYOUT_MODE, "default") if number < len(attributes) else "default"
+    order = None if mode in ("default", "auto") else Layout.parse(mode).minor_to_major
+    rank = type.ndim if isinstance(type, TensorType) else 0
+    return spell(type, order if order is not None or not rank else tuple(range(rank))[::-1])
 
 
 def parse_hlo_proto(data: bytes, name: str = "<proto>") -> Module:

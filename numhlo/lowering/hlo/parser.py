@@ -18,6 +18,7 @@ from numhlo.lowering.ir.errors import ParseError
 
 _OPCODE = re.compile(r"[a-z][a-z0-9-]*\Z", re.ASCII)
 _NUMBER = re.compile(r"\d{1,9}\Z", re.ASCII)
+ENTRY_LAYOUTS = "entry_computation_layout"
 _BINARY_HINT = "HLO text begins with HloModule: print a module with to_string() or as_hlo_text()"
 
 
@@ -29,6 +30,7 @@ class HloParser(AttributeParser):
         self.frames = StackFrames()
         self._known: dict[str, Instruction] = {}
         self._current: Computation | None = None
+        self._layouts: tuple[list[Shape], Shape, int] | None = None
 
     def parse_module(self) -> HloModule:
         """Read the whole text."""
@@ -51,14 +53,39 @@ class HloParser(AttributeParser):
             entry = computations[-1] if is_entry else entry
         if not computations:
             raise self.error("a computation")
-        return HloModule(name, attributes, computations, entry or computations[-1])
+        module = HloModule(name, attributes, computations, entry or computations[-1])
+        if self._layouts is not None:
+            parameters, returned, place = self._layouts
+            module.layouts = parameters, returned
+            wrong = module.require_layouts_of_entry()
+            if wrong:
+                raise self.complaint(wrong, place)
+        return module
 
     def _parse_header_attribute(self, attributes: dict[str, str]) -> None:
         name = self.parse_name()
         if name in attributes:
             raise self.complaint(f"{name} is given twice", self.index - 1)
         self.expect("=")
-        attributes[name] = self.parse_raw()
+        if name == ENTRY_LAYOUTS:
+            self._layouts = self._parse_entry_layouts()
+            attributes[name] = ""
+        else:
+            attributes[name] = self.parse_raw()
+
+    def _parse_entry_layouts(self) -> tuple[list[Shape], Shape, int]:
+        """Read ``{(type, ...)->type}``."""
+        first = self.index
+        shapes: list[Shape] = []
+        self.expect("{", "(")
+        while not self.accept(")"):
+            if shapes:
+                self.expect(",")
+            shapes.append(self.parse_shape())
+        self.expect("->")
+        result = self.parse_shape()
+        self.expect("}")
+        return shapes, result, first
 
     def _parse_table(self) -> None:
         table = self.frames.tables[self.advance()]

@@ -34,7 +34,7 @@ CALLED = {
 LISTS = {"conditional": "branch_computations", "custom-call": "called_computations"}
 """Opcodes that name any number of computations, and the attribute that lists them."""
 
-COMPUTATIONS, ENTRY_ID = 3, 6
+COMPUTATIONS, HOST_PROGRAM_SHAPE, ENTRY_ID = 3, 4, 6
 
 
 def is_proto(data: bytes) -> bool:
@@ -136,7 +136,14 @@ class _ProtoReader:
         entry = self._computations.get(module.number(ENTRY_ID))
         if entry is None:
             raise WireError("it has no entry computation")
-        return HloModule(module.text(1), {}, list(self._computations.values()), entry)
+        found = HloModule(module.text(1), {}, list(self._computations.values()), entry)
+        if module.has(HOST_PROGRAM_SHAPE):
+            signature = module.message(HOST_PROGRAM_SHAPE)
+            found.layouts = [read_shape(m) for m in signature.messages(1)], read_shape(signature.message(2))
+            wrong = found.require_layouts_of_entry()
+            if wrong:
+                raise WireError(wrong)
+        return found
 
     def _read_frames(self, index: Message) -> None:
         tables = self._frames.tables

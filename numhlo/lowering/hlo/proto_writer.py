@@ -24,7 +24,7 @@ from numhlo.lowering.hlo.proto import (
 )
 from numhlo.lowering.hlo.proto_reader import CALLED, LISTS
 from numhlo.lowering.hlo.proto_shapes import write_literal, write_shape
-from numhlo.lowering.hlo.record import Computation, HloModule, Instruction
+from numhlo.lowering.hlo.record import Computation, HloModule, Instruction, Shape
 from numhlo.lowering.hlo.shapes import ShapeParser
 from numhlo.lowering.hlo.wire import MessageWriter
 from numhlo.lowering.ops.dimension_numbers import ConvolutionDimensionNumbers
@@ -52,7 +52,7 @@ class _ProtoWriter:
             self._numbers[computation] = number
         w = MessageWriter().text(1, self._module.name).text(2, entry.name)
         w.messages(3, [self._computation(computation) for computation in self._module.computations])
-        w.message(4, _signature(entry)).number(6, self._numbers[entry])
+        w.message(4, _signature(entry, self._module.layouts)).number(6, self._numbers[entry])
         return w
 
     def _computation(self, computation: Computation) -> MessageWriter:
@@ -79,14 +79,13 @@ class _ProtoWriter:
         return w
 
 
-def _signature(computation: Computation) -> MessageWriter:
+def _signature(computation: Computation, layouts: tuple[Sequence[Shape], Shape] | None = None) -> MessageWriter:
     w = MessageWriter()
-    for parameter in computation.parameters():
-        assert parameter.shape is not None
-        w.message(1, write_shape(parameter.shape))
     assert computation.root is not None
-    assert computation.root.shape is not None
-    w.message(2, write_shape(computation.root.shape))
+    shapes = [*[parameter.shape for parameter in computation.parameters()], computation.root.shape]
+    for number, shape in enumerate(shapes if layouts is None else [*layouts[0], layouts[1]], 1):
+        assert shape is not None
+        w.message(2 if number == len(shapes) else 1, write_shape(shape))
     for parameter in computation.parameters():
         w.text(3, parameter.name)
     return w

@@ -6,7 +6,7 @@ what the opcodes mean is the families' files' concern.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -32,6 +32,14 @@ class Shape:
     layout: tuple[int, ...] | None = None
     elements: tuple[Shape, ...] = ()
 
+    def arrays(self) -> Iterator[Shape]:
+        """Yield the shapes of the arrays and tokens, tuples flat."""
+        if isinstance(self.type, TupleType):
+            for element in self.elements:
+                yield from element.arrays()
+        else:
+            yield self
+
     def leaves(self) -> Iterator[Type]:
         """Yield the types of the arrays and tokens, tuples flat.
 
@@ -41,11 +49,8 @@ class Shape:
         >>> [str(t) for t in Shape(TupleType((TokenType(),)), None, (Shape(TokenType()),)).leaves()]
         ['!stablehlo.token']
         """
-        if isinstance(self.type, TupleType):
-            for element in self.elements:
-                yield from element.leaves()
-        else:
-            yield self.type
+        for shape in self.arrays():
+            yield shape.type
 
 
 def tuple_shape(elements: tuple[Shape, ...]) -> Shape:
@@ -119,9 +124,26 @@ class Computation:
 
 @record(slots=True, eq=False)
 class HloModule:
-    """A module: its computations in the order of the text, and the one to begin with."""
+    """A module: its computations in the order of the text, and the one to begin with.
+
+    Attributes
+    ----------
+    layouts : (sequence of Shape, Shape) or None
+        The shapes of the entry's parameters and of its result, as they lie in the caller's memory.
+    """
 
     name: str
     attributes: dict[str, str]
     computations: list[Computation]
     entry: Computation
+    layouts: tuple[Sequence[Shape], Shape] | None = None
+
+    def require_layouts_of_entry(self) -> str:
+        """Return what is wrong with the layouts, or nothing: they are of the entry's types."""
+        if self.layouts is None:
+            return ""
+        root = self.entry.root
+        given = [*[p.shape for p in self.entry.parameters()], None if root is None else root.shape]
+        wanted = [None if shape is None else shape.type for shape in given]
+        found = [shape.type for shape in (*self.layouts[0], self.layouts[1])]
+        return "" if found == wanted else "entry_computation_layout does not have the types of the entry computation"

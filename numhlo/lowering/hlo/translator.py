@@ -38,6 +38,16 @@ CALLED_AS_FUNCTIONS = "called_computations"
 DEVICES = {"replica_count": "mhlo.num_replicas", "num_partitions": "mhlo.num_partitions"}
 
 
+LAYOUT_MODE = "mhlo.layout_mode"
+"""The attribute of arguments and results that says how they lie in memory, where it is not C's order."""
+
+
+def _modes(shapes: Sequence[Shape]) -> list[dict[str, Any]]:
+    """Return the attributes that say layouts; none where all arrays are in C's order."""
+    found = [{} if s.layout is None else {LAYOUT_MODE: f"{{{','.join(map(str, s.layout))}}}"} for s in shapes]
+    return found if any(found) else []
+
+
 class Source(Protocol):
     """What the records come from: it makes messages about places, and bounds how deep computations are nested."""
 
@@ -80,6 +90,10 @@ class Translator:
         main = self._functions[self.module.entry]
         self._forget_states()
         main.name, main.visibility = "main", "public"
+        if self.module.layouts is not None:
+            parameters, returned = self.module.layouts
+            main.argument_attributes = _modes([shape for p in parameters for shape in p.arrays()])
+            main.result_attributes = _modes(list(returned.arrays()))
         others = [f for computation, f in self._functions.items() if computation is not self.module.entry]
         result = Module([main, *others], self.module.name)
         for name, attribute in DEVICES.items():

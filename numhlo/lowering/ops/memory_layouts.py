@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ class Layout:
                     fix="leave it empty; pad the array itself, by np.pad or lax.pad",
                 )
         order = tuple(minor_to_major)
-        if sorted(order) != list(range(len(order))):
+        if not all(isinstance(k, Integral) for k in order) or sorted(order) != list(range(len(order))):
             raise ArgumentError(
                 f"Layout({order!r})",
                 where=capture_location(),
