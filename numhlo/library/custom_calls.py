@@ -14,9 +14,10 @@ import numpy as np
 
 from numhlo.library.result_descriptions import described
 from numhlo.library.user_rules import Batching, as_rules
-from numhlo.lowering.ir import capture_location
+from numhlo.lowering.ir import TensorType, capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ops import control_flow
+from numhlo.lowering.ops.custom_call_attributes import alias_text
 from numhlo.lowering.ops.custom_calls import Target, register_target
 from numhlo.lowering.ops.implementations import on_native, on_python
 from numhlo.lowering.ops.memory_layouts import Layout
@@ -59,11 +60,19 @@ class CustomCall:
     """
 
     def __init__(
-        self, target: Target, name: str, result: Any, version: int, layouts: tuple[Layouts | None, ...], effect: bool
+        self,
+        target: Target,
+        name: str,
+        result: Any,
+        version: int,
+        *,
+        layouts: tuple[Layouts | None, ...] = (None, None),
+        aliases: Mapping[int, int] | None = None,
+        effect: bool = False,
     ) -> None:
         self.name = self.__name__ = name
         self._target, self._result, self._version = target, result, version
-        self._layouts, self._effect = layouts, effect
+        self._layouts, self._aliases, self._effect = layouts, aliases or {}, effect
 
     def __repr__(self) -> str:
         return f"<custom_call {self.name}>"
@@ -78,6 +87,7 @@ class CustomCall:
             "backend_config": self._configuration(options),
             "api_version": self._version,
             **self._layout_attributes([x.ndim for x in arrays], [t.ndim for t in types]),
+            **self._alias_attributes([TensorType(x.shape, x.dtype) for x in arrays], types),
         }
         if current_trace() is None:
             full = {**control_flow.CUSTOM_CALL.defaults, **attributes, RESULT_TYPES: types}
@@ -101,6 +111,19 @@ class CustomCall:
         for name, value in options.items():
             require_plain_option(f"custom_call {self.name}", name, value)
         return {name: value for name, value in sorted(options.items()) if value is not None}
+
+    def _alias_attributes(self, operands: Sequence[TensorType], results: Sequence[TensorType]) -> dict[str, Any]:
+        for operand, result in self._aliases.items():
+            there = 0 <= operand < len(operands) and 0 <= result < len(results)
+            if not there or operands[operand] != results[result]:
+                found = f"{operands[operand].short()}, {results[result].short()}" if there else "not there"
+                raise ArgumentError(
+                    f"custom_call {self.name}: input_output_aliases of operand {operand} and result {result}: {found}",
+                    where=capture_location(),
+                    why="what shares memory has one type",
+                )
+        texts = [alias_text(result, len(results), operand) for operand, result in self._aliases.items()]
+        return {"output_operand_aliases": tuple(map(ForeignAttribute, texts))} if texts else {}
 
     def _layout_attributes(self, operands: Sequence[int], results: Sequence[int]) -> dict[str, Any]:
         if self._layouts == (None, None):
@@ -145,6 +168,7 @@ def custom_call(  # noqa: PLR0913 - options by keyword
     result_layouts: Layouts | None = None,
     has_side_effect: bool = False,
     types: Mapping[str, Any] | None = None,
+    input_output_aliases: Mapping[int, int] | None = None,
 ) -> CustomCall:
     """Register what ``stablehlo.custom_call`` of a name runs, and return a function that puts such calls into programs.
 
@@ -182,6 +206,9 @@ def custom_call(  # noqa: PLR0913 - options by keyword
         Whether calls must neither be left out nor repeated.
     types : mapping of str to PyCapsule, optional
         Of handlers that keep state: where the numbers of its types are kept, by the types' names.
+    input_output_aliases : mapping of int to int, optional
+        By operand, the result that has its memory: a native function gets both at one address, where the operand's
+        elements are. The operand itself is left as it was.
 
     Returns
     -------
@@ -228,7 +255,10 @@ def custom_call(  # noqa: PLR0913 - options by keyword
     target = Target(function, native, rules, capture_location())
     register_target(name, target)
     version = TYPED if native is None else native.version
-    return CustomCall(target, name, result, version, (operand_layouts, result_layouts), has_side_effect)
+    layouts = operand_layouts, result_layouts
+    return CustomCall(
+        target, name, result, version, layouts=layouts, aliases=input_output_aliases, effect=has_side_effect
+    )
 
 
 def _require_name(name: Any) -> None:

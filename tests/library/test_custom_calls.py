@@ -345,3 +345,37 @@ def test_layouts_that_do_not_fit():
         numhlo.custom_call("test.unfit.order", lambda x: x, result=lambda x: x, operand_layouts=[(0, 2)])(
             np.ones((2, 2))
         )
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_results_in_the_memory_of_operands(dtype, rng):
+    def up(out, ins):
+        """Add 1, 2, 3 to what lies in the first result, and tell whether that is the second operand."""
+        _, x = addresses(ins, 2)
+        total, same = addresses(out, 2)
+        at(total, 3, dtype)[...] += np.arange(1.0, 4.0)
+        at(same, 1)[...] = x == total
+
+    f = numhlo.custom_call(
+        f"test.counted.{np.dtype(dtype)}",
+        PLAIN(up),
+        result=lambda k, x: (x, SCALAR),
+        input_output_aliases={1: 0},
+    )
+    x = rng.normal(size=3).astype(dtype)
+    for total, same in every_way(lambda x: f(1.0, x), x):
+        np.testing.assert_array_equal(total, x + np.arange(1, 4))
+        assert same == 1
+    text = numhlo.jit(lambda x: f(1.0, x)).lower(x).as_text()
+    assert "output_tuple_indices = [0], operand_index = 1, operand_tuple_indices = []" in text
+    absent = numhlo.custom_call(f"test.absent.{np.dtype(dtype)}", PLAIN(up), result=SCALAR, input_output_aliases={1: 0})
+    with pytest.raises(ArgumentError, match=r"aliases of operand 1 and result 0: not there"):
+        absent(x)
+    orders = {"operand_layouts": [(0, 1)], "result_layouts": [(1, 0)], "input_output_aliases": {0: 0}}
+    mixed = numhlo.custom_call(f"test.mixed.{np.dtype(dtype)}", PLAIN(up), result=lambda x: x, **orders)
+    for call in (mixed, numhlo.jit(mixed)):
+        with pytest.raises(UnsupportedError, match=r"result 0 in the memory of operand 0, in another layout"):
+            call(np.ones((2, 2), dtype))
+    wrong = numhlo.custom_call(f"test.up.{np.dtype(dtype)}", PLAIN(up), result=SCALAR, input_output_aliases={0: 0})
+    with pytest.raises(ArgumentError, match=r"aliases of operand 0 and result 0: \w+\[3\], float64\[\]"):
+        wrong(x)

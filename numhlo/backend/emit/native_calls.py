@@ -15,7 +15,9 @@ from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.tables import KERNELS, RootRule
 from numhlo.lowering.ir import Op
+from numhlo.lowering.ops.custom_call_attributes import aliases_of
 from numhlo.lowering.ops.extension_ops import ExtensionOp, native_of
+from numhlo.lowering.ops.implementations import OPERAND_ORDERS, RESULT_ORDERS
 from numhlo.lowering.ops.native_functions import (
     PLAIN,
     STATUS_BYTES,
@@ -95,12 +97,32 @@ def emit_native_call(op: Op, planner: Any) -> None:
 
 def write_addresses(text: KernelText, op: Op) -> str:
     """Return the name of an array of the addresses of an op's operands, then of its results."""
-    values = [*op.operands, *op.results]
-    addresses = text.stack_array("addresses", max(len(values), 1), 8)
-    for number, value in enumerate(values):
-        pointer = text.pointer(value, "in" if number < len(op.operands) else "out")
+    pointers = write_pointers(text, op)
+    addresses = text.stack_array("addresses", max(len(pointers), 1), 8)
+    for number, pointer in enumerate(pointers):
         text.line(f"store_i64({addresses}, {number}, integer_address({pointer}))")
     return addresses
+
+
+def write_pointers(text: KernelText, op: Op) -> list[str]:
+    """Return pointers to an op's operands, then to its results.
+
+    A result that has an operand's memory begins as a copy of it, which is what the function gets as the operand.
+    """
+    operands = [text.pointer(v) for v in op.operands]
+    results = [text.pointer(v, "out") for v in op.results]
+    for number, operand in aliases_of(op.attributes):
+        type = op.results[number].tensor
+        storage, parts = _WORDS[type.dtype.itemsize]
+        count = text.number(f"elements{number}", type.size * parts, "count")
+        with text.block(f"for k in range({count}):"):
+            text.line(f"store_{storage}({results[number]}, k, load_{storage}({operands[operand]}, k))")
+        operands[operand] = results[number]
+    return [*operands, *results]
+
+
+_WORDS = {1: ("i8", 1), 2: ("i16", 1), 4: ("i32", 1), 8: ("i64", 1), 16: ("i64", 2)}
+"""What elements of so many bytes are copied as, and how many of that."""
 
 
 def launch_native(op: Op, planner: Any, text: KernelText, name: str) -> None:
@@ -117,6 +139,9 @@ def refuse_native_call(op: Op) -> str:
         return "what it calls is Python"
     if op.attributes.get("operand_layouts") is not None:
         return "passes have not transposed its arrays"
+    orders = op.attributes.get(OPERAND_ORDERS, ()), op.attributes.get(RESULT_ORDERS, ())
+    if orders[0] and any(orders[1][number] != orders[0][operand] for number, operand in aliases_of(op.attributes)):
+        return "a result has the memory of an operand in another layout"
     return refusal_of_types([v.tensor.dtype for v in (*op.operands, *op.results)])
 
 

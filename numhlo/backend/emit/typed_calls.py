@@ -10,7 +10,7 @@ from typing import Any
 
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.kernel_text import KernelText
-from numhlo.backend.emit.native_calls import NATIVE_RULES, WORK, reporter
+from numhlo.backend.emit.native_calls import NATIVE_RULES, WORK, reporter, write_pointers
 from numhlo.lowering.ir import Op, Value
 from numhlo.lowering.ops.extension_ops import native_of, options_of_op
 from numhlo.lowering.ops.implementations import OPERAND_ORDERS, RESULT_ORDERS, restored
@@ -90,9 +90,9 @@ def _write_buffers(text: KernelText, op: Op, frame: str, base: str) -> list[int]
     items, first = items_place(len(values)), len(text.dims)
     orders = [*op.attributes.get(OPERAND_ORDERS, ()), *op.attributes.get(RESULT_ORDERS, ())]
     extents: list[int] = []
-    for number, value in enumerate(values):
+    pointers = write_pointers(text, op)
+    for number, (value, pointer) in enumerate(zip(values, pointers, strict=True)):
         place = buffer_place(number)
-        pointer = text.pointer(value, "in" if number < len(op.operands) else "out")
         text.line(f"store_i64({frame}, {place + BUFFER_DATA}, integer_address({pointer}))")
         text.line(f"store_i64({frame}, {place + BUFFER_DIMS}, integer_address(dims) + {WORD * (first + len(extents))})")
         text.line(f"store_i64({frame}, {items + number}, {base} + {WORD * place})")

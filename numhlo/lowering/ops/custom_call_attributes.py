@@ -6,7 +6,7 @@ They are kept as text and change no value: NumPy's arrays are dense. Here is onl
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from numhlo.lowering.ir import Function, TensorType, TupleType, Type
@@ -78,6 +78,31 @@ def _check_aliases(signature: Signature, operands: Sequence[Type], results: Sequ
         signature.require(None not in ends, "tuple indices of output_operand_aliases must name parts that are there")
         rule = "what output_operand_aliases name must be of one type"
         signature.require(ends[0] == ends[1], rule)
+
+
+def aliases_of(attributes: Mapping[str, Any]) -> list[tuple[int, int]]:
+    """Return which result has the memory of which operand, by number, of a custom call whose operands are tensors.
+
+    Examples
+    --------
+    >>> aliases_of({"output_operand_aliases": (alias_text(0, 1, 1),)})
+    [(0, 1)]
+    """
+    texts = ["".join(str(alias).split()) for alias in attributes.get("output_operand_aliases") or ()]
+    found = [match for match in map(_ALIAS.match, texts) if match is not None]
+    return [(int(match[1] or 0), int(match[2])) for match in found]
+
+
+def alias_text(result: int, results: int, operand: int) -> str:
+    """Return the attribute that gives a result, of so many, an operand's memory.
+
+    Examples
+    --------
+    >>> alias_text(1, 2, 0)
+    '#stablehlo.output_operand_alias<output_tuple_indices = [1], operand_index = 0, operand_tuple_indices = []>'
+    """
+    shown = f"output_tuple_indices = {[result] if results > 1 else []}, operand_index = {operand}"
+    return f"#stablehlo.output_operand_alias<{shown}, operand_tuple_indices = []>"
 
 
 def _part(type: Type | None, path: str) -> Type | None:

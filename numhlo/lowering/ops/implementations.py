@@ -14,6 +14,7 @@ import numpy as np
 from numhlo.lowering.ir import TensorType, Type
 from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ir.errors import DTypeError, ShapeError, UnsupportedError
+from numhlo.lowering.ops.custom_call_attributes import aliases_of
 from numhlo.lowering.ops.custom_calls import CustomCall
 from numhlo.lowering.ops.memory_layouts import Layout
 from numhlo.lowering.ops.native_functions import RUNNERS, NativeFunction, refusal_of_types
@@ -140,6 +141,14 @@ def on_native(native: NativeFunction) -> CustomCall:
             given = [np.ascontiguousarray(a).reshape(a.shape) for a in given]
         layouts = layouts_of(attributes, "result_layouts", types)
         results = [layout.empty(t.shape, t.dtype) for layout, t in zip(layouts, types, strict=True)]
+        for number, operand in aliases_of(attributes):
+            if not layouts[number].matches(given[operand]):
+                raise UnsupportedError(
+                    f"custom_call {native.name}: result {number} in the memory of operand {operand}, in another layout",
+                    fix="ask for one layout of both",
+                )
+            results[number][...] = given[operand]
+            given[operand] = results[number]
         RUNNERS[native.version](native, given, results, attributes)
         return results
 
