@@ -67,11 +67,14 @@ class Decoder:
     ----------
     functions : dict
         By name: those that symbols mean, in the module that is being read.
+    place : int
+        Where the op stands that is being read, for messages.
     """
 
     def __init__(self, container: Container) -> None:
         self.container = container
         self.functions: dict[str, Function] = {}
+        self.place = -1
         self._attributes: list[Any] = [_NOTHING] * len(container.attributes)
         self._weights = [0] * len(container.attributes)
         self._types: list[Any] = [_NOTHING] * len(container.types)
@@ -127,7 +130,7 @@ class Decoder:
         return kept
 
     def _missing(self, number: int, kind: str, size: int) -> None:
-        raise MalformedError(f"there is no {kind} {number}, the file has {size}", "IR", -1)
+        raise MalformedError(f"there is no {kind} {number}, the file has {size}", "IR", self.place)
 
     def _decode(self, encoded: Encoded, table: dict[tuple[str, int], Decode], kind: str) -> Any:
         cursor = ByteCursor(self.container.data, encoded.start, encoded.end, "attributes and types")

@@ -13,7 +13,8 @@ from numhlo.lowering.bytecode.cursor import ByteCursor, MalformedError
 from numhlo.lowering.bytecode.decoder import Decoder
 from numhlo.lowering.bytecode.locations import LocationDecoder
 from numhlo.lowering.bytecode.operations import RawOp, RawRegion
-from numhlo.lowering.bytecode.properties import read_properties
+from numhlo.lowering.bytecode.properties import ALL, read_properties
+from numhlo.lowering.bytecode.shape_dialects import ASSUMING, YIELD, Translator, meaning_of
 from numhlo.lowering.bytecode.upgrades import upgrade
 from numhlo.lowering.bytecode.vhlo_table import VERSIONED
 from numhlo.lowering.ir import UNKNOWN, Function, Module, Op, Region, Type, Value
@@ -23,6 +24,7 @@ from numhlo.lowering.text.foreign import ForeignLine, Signature
 from numhlo.lowering.text.parse_attributes import fitted
 from numhlo.lowering.text.parser import arity, fits_in_32_bits
 from numhlo.lowering.text.printer import PREAMBLE
+from numhlo.lowering.text.shape_meanings import Meaning, stands_for
 from numhlo.lowering.text.unregistered import fill_declaration, find_definition
 
 MODULE, CAST, MESH = "builtin.module", "builtin.unrealized_conversion_cast", "sdy.mesh"
@@ -41,6 +43,7 @@ class ModuleReader:
         self._names = container.op_names
         self._decoder = Decoder(container)
         self._location = LocationDecoder(container, self._decoder)
+        self._translator = Translator()
         self._definitions: dict[int, Primitive] = {}
         self._attributes: dict[tuple[int, int, int], dict[str, Any]] = {}
 
@@ -57,6 +60,7 @@ class ModuleReader:
 
     def _raw_attributes(self, op: RawOp) -> dict[str, Any]:
         """Return an op's attributes as they are written: properties, and others."""
+        self._decoder.place = op.place
         found: dict[str, Any] = {}
         if op.attributes >= 0:
             value = self._decoder.attribute(op.attributes)
@@ -69,7 +73,13 @@ class ModuleReader:
             start, end = self._container.properties[op.properties]
             cursor = ByteCursor(self._container.data, start, end, "properties")
             for name, number in read_properties(self._names[op.name], cursor).items():
-                found[name] = self._decoder.attribute(number)
+                value = self._decoder.attribute(number)
+                if name != ALL:
+                    found[name] = value
+                elif isinstance(value, dict):
+                    found.update(value)
+                else:
+                    self._fail(op, f"the properties of {self._names[op.name]} are not known")
         return found
 
     def _op_attributes(self, op: RawOp, definition: Primitive) -> dict[str, Any]:
@@ -174,10 +184,18 @@ class ModuleReader:
             fill_declaration(function, signature.arguments, signature.results)
             return function
         self._fill(function.body, region, [])
-        types = [value.type for value in function.body.arguments], [value.type for value in function.body.returns]
-        if types != (list(signature.arguments), list(signature.results)):
+        fits = [value.type for value in function.body.arguments] == [*signature.arguments]
+        if not fits or not self._returns(function.body.returns, signature.results):
             self._fail(op, f"@{function.name} is not of the type {signature} that it declares")
         return function
+
+    def _returns(self, values: Sequence[Value], types: Sequence[Type]) -> bool:
+        """Return whether values are of the types that a function declares."""
+        standing = self._translator.standing
+        return len(values) == len(types) and all(
+            value.type == type or (value in standing and stands_for(value, type))
+            for value, type in zip(values, types, strict=True)
+        )
 
     def _dictionaries(self, op: RawOp, given: Any, types: Sequence[Type]) -> list[dict[str, Any]]:
         """Return the attributes of arguments or results: none at all, or a dictionary for each."""
@@ -200,16 +218,25 @@ class ModuleReader:
         if any(location >= 0 for _, location in raw.arguments):
             places = [self._location(location) if location >= 0 else UNKNOWN for _, location in raw.arguments]
             region.argument_locations = places
-        last = raw.ops[-1] if raw.ops else None
-        if last is None or self._names[last.name] not in RETURNS or last.results or last.regions:
-            raise MalformedError("a region must end with a return", "IR", -1 if last is None else last.place)
-        for op in raw.ops[:-1]:
-            results = self._append(region, op, scope)
-            scope[number : number + len(results)] = results
-            number += len(results)
+        last = self._fill_ops(region, raw, scope, number, RETURNS)
         region.returns = self._operands(last, scope)
         region.return_location = self._location(last.location)
         del scope[first:]
+
+    def _fill_ops(
+        self, region: Region, raw: RawRegion, scope: Scope, number: int, terminators: frozenset[str]
+    ) -> RawOp:
+        """Build ops whose results are numbered from ``number`` on, and return the one that ends them."""
+        last = raw.ops[-1] if raw.ops else None
+        if last is None or self._names[last.name] not in terminators or last.results or last.regions:
+            raise MalformedError("a region must end with a return", "IR", -1 if last is None else last.place)
+        for op in raw.ops[:-1]:
+            results = self._append(region, op, scope)
+            if len(results) != len(op.results):
+                self._fail(op, f"{self._names[op.name]} has {len(results)} results, not {len(op.results)}")
+            scope[number : number + len(results)] = results
+            number += len(results)
+        return last
 
     def _operands(self, op: RawOp, scope: Scope) -> list[Value]:
         size = len(scope)
@@ -221,14 +248,18 @@ class ModuleReader:
 
     def _append(self, region: Region, raw: RawOp, scope: Scope) -> list[Value]:
         """Build an op, and return its results."""
-        name = self._names[raw.name]
+        self._decoder.place = raw.place
         operands = self._operands(raw, scope)
-        if name == CAST:
-            return self._cast(raw, operands)
-        if name in RETURNS or name in FUNCTIONS or name == MODULE:
-            self._fail(raw, f"{name} can't stand among the ops of a region")
         definition = self._definitions.get(raw.name)
         if definition is None:
+            name = self._names[raw.name]
+            if name == CAST:
+                return self._cast(raw, operands)
+            if name in RETURNS or name in FUNCTIONS or name == MODULE:
+                self._fail(raw, f"{name} can't stand among the ops of a region")
+            meaning = meaning_of(name)
+            if meaning is not None or name == ASSUMING:
+                return self._translate(region, raw, meaning, operands, scope)
             definition = self._definitions[raw.name] = self._definition(raw, name)
         regions = [self._region(raw, item, scope) for item in raw.regions]
         attributes = self._op_attributes(raw, definition)
@@ -238,6 +269,35 @@ class ModuleReader:
         op = Op(definition, operands, attributes, regions, types, self._location(raw.location))
         region.ops.append(op)
         return op.results
+
+    def _translate(
+        self, region: Region, raw: RawOp, meaning: Meaning | None, operands: list[Value], scope: Scope
+    ) -> list[Value]:
+        """Build what an op of the dialects arith, tensor and shape stands for."""
+        translator, name, count = self._translator, self._names[raw.name], len(region.ops)
+        types = [self._decoder.type(number) for number in raw.results]
+        if meaning is None:
+            values = self._inlined(region, raw, scope)
+            translator.ops = region.ops
+            results = translator.assume(raw, operands, values, types)
+        else:
+            translator.ops = region.ops
+            results = translator.translate(name, raw, meaning, operands, self._raw_attributes(raw), types)
+        for op in region.ops[count:]:
+            if op.location is UNKNOWN:
+                op.location = self._location(raw.location)
+        return results
+
+    def _inlined(self, region: Region, raw: RawOp, scope: Scope) -> list[Value]:
+        """Build the ops of an op's region in the region around it, and return what they yield."""
+        if len(raw.regions) != 1 or raw.regions[0].arguments:
+            self._fail(raw, f"{ASSUMING} has one region without arguments")
+        first = len(scope)
+        scope += [None] * raw.regions[0].values
+        last = self._fill_ops(region, raw.regions[0], scope, first, frozenset({YIELD}))
+        values = self._operands(last, scope)
+        del scope[first:]
+        return values
 
     def _definition(self, raw: RawOp, name: str) -> Primitive:
         versioned = VERSIONED.get(name)

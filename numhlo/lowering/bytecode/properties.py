@@ -67,19 +67,16 @@ _OTHERS: dict[str, tuple[str, ...]] = {
     "sdy.reduce_scatter": ("out_sharding reduce_scatter_axes",),
     "arith.constant": ("value",),
     "arith.cmpi": ("predicate",),
-    **{f"arith.{name}": ("overflowFlags",) for name in ("addi", "subi", "muli", "shli", "trunci")},
-    **{f"arith.{name}": ("fastmath",) for name in ("addf", "subf", "mulf", "divf", "maximumf", "minimumf", "negf")},
     "shape.const_shape": ("shape",),
     "shape.const_witness": ("passing",),
-    "shape.broadcast": ("error?",),
-    "shape.cstr_require": ("msg",),
-    "tf.Reshape": ("",),
-    "ml_program.global": ("is_mutable? sym_name sym_visibility? type value?",),
-    "ml_program.global_load": ("global",),
-    "ml_program.global_load_const": ("global",),
-    "ml_program.global_store": ("global",),
 }
 """Ops of other dialects than StableHLO's: attributes, ``?`` behind those that may be absent; a text a version."""
+
+ALL = ""
+"""The name of what an unknown op has: one attribute, which is a dictionary of all."""
+
+HINTED = frozenset({"arith", "shape", "tensor"})
+"""Dialects whose ops have hints for compilers as properties; those that say more are listed above."""
 
 _ABSENT_TOO = {
     "stablehlo.convolution": ("precision_config",),
@@ -117,9 +114,13 @@ def read_properties(name: str, cursor: ByteCursor) -> dict[str, int]:
     while not cursor.is_at_end:
         numbers.append(cursor.number())
     layouts = layouts_of(name)
+    if not layouts and name.partition(".")[0] in HINTED:
+        return {}
     layout = next((layout for layout in layouts if len(layout) == len(numbers)), None)
     if layout is None and not numbers:
         return {}
+    if not layouts and len(numbers) == 1:
+        return {ALL: numbers[0]}
     if layout is None:
         known = ", ".join(str(len(layout)) for layout in layouts) or "none"
         cursor.fail(f"{name} has {len(numbers)} attributes, where {known} are known")

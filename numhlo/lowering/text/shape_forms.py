@@ -154,13 +154,6 @@ def _read_generic(parser: Parser, index: int) -> Read:
     first = parser.index
     signature = parser.parse_function_type()
     _check(parser, operands, signature.arguments, first)
-    if "value" in attributes:
-        attributes["value"] = _value(parser, index, attributes["value"])
-    number = attributes.get("predicate")
-    if isinstance(number, int):
-        if not 0 <= number < len(PREDICATES):
-            raise parser.complaint(f"predicate {number} is none of arith.cmpi's, which are 0 to 9", index)
-        attributes["predicate"] = PREDICATES[number]
     return operands, attributes, list(signature.results)
 
 
@@ -169,6 +162,35 @@ def translate(parser: Parser, form: Callable[[Parser], Read] | None, meaning: Me
     index = parser.index
     parser.advance()
     operands, attributes, types = _read_generic(parser, index) if form is None else form(parser)
+    return apply_meaning(parser, index, parser.tokens[index].strip('"'), meaning, (operands, attributes, types))
+
+
+def apply_meaning(parser: Parser, index: int, name: str, meaning: Meaning, read: Read) -> list[Value]:
+    """Append the ops that one of these dialects stands for, and return the values that they make.
+
+    Parameters
+    ----------
+    parser : Parser
+        Or what else has its ``ops``, ``standing``, ``location``, ``complaint`` and ``parse_elements``.
+    index : int
+        Where the op stands.
+    name : str
+        The op's, with its dialect.
+    meaning : callable
+    read : tuple
+        Its operands, its attributes as the generic form has them or its own, and the types of its results.
+    """
+    operands, attributes, types = read
+    attributes = dict(attributes)
+    if "value" in attributes:
+        attributes["value"] = _value(parser, index, attributes["value"])
+    if isinstance(attributes.get("shape"), ForeignAttribute):  # of index, in the generic form
+        attributes["shape"] = tuple(_value(parser, index, attributes["shape"]).ravel().tolist())
+    number = attributes.get("predicate")
+    if isinstance(number, int):
+        if not 0 <= number < len(PREDICATES):
+            raise parser.complaint(f"predicate {number} is none of arith.cmpi's, which are 0 to 9", index)
+        attributes["predicate"] = PREDICATES[number]
     if any(isinstance(x.type, IndexTensorType) for x in operands):
         raise parser.complaint("an argument of a function can't be of index here: give it as i64", index)
     try:
@@ -176,7 +198,6 @@ def translate(parser: Parser, form: Callable[[Parser], Read] | None, meaning: Me
     except NumhloError:
         raise
     except (AttributeError, LookupError, TypeError, ValueError) as error:  # what meanings take for granted
-        name = parser.tokens[index].strip('"')
         raise parser.complaint(f"the operands, attributes or types are not those of {name}", index) from error
     parser.standing.update(values)
     return values
@@ -202,6 +223,11 @@ def _assume(parser: Parser, is_generic: bool) -> list[Value]:
     if len(types) != len(values):
         raise parser.complaint(f"shape.assuming yields {len(values)} values, and declares {len(types)}", index)
     _check(parser, values, types, index)
+    return cast_all(parser, index, values, types)
+
+
+def cast_all(parser: Parser, index: int, values: Sequence[Value], types: Sequence[Type]) -> list[Value]:
+    """Return values as what ``shape.assuming`` declares them to be."""
     writer = Writer(parser, index)
     found = [meanings.cast(writer, [v], {}, [held_as(t)])[0] for v, t in zip(values, types, strict=True)]
     parser.standing.update(v for v in found if v in parser.standing)

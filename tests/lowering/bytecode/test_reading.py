@@ -10,6 +10,7 @@ from numhlo.lowering.text.foreign import DenseArray
 from tests.lowering.bytecode.everything import OTHERS, generic, reading
 from tests.lowering.bytecode.official import artifact, bytecode, exported
 from tests.lowering.text.programs import MODULES
+from tests.lowering.text.test_shape_forms import SHAPES, program
 
 X = "%x: tensor<2x3xf32>"
 
@@ -147,3 +148,19 @@ def test_modules_inside():
       func.func @f(%x: tensor<f32>) -> tensor<f32> { %0 = stablehlo.sine %x : tensor<f32>
         return %0 : tensor<f32> } }"""
     assert reading(bytecode(text)) == ""
+
+
+@pytest.mark.parametrize("attributes", ['{a = 1 : i32, b = "s"}', "<{a = 1 : i32}> {b}", ""])
+def test_unknown_ops(attributes):
+    text = f"""func.func @main(%x: tensor<f32>) -> tensor<f32> {{
+      %0 = "other.op"(%x) {attributes} : (tensor<f32>) -> tensor<f32>
+      return %0 : tensor<f32> }}"""
+    assert reading(bytecode(text)) == ""
+
+
+@pytest.mark.parametrize("container", [0, 6])
+def test_shapes_that_are_computed(container):
+    """Ops of the dialects arith, shape and tensor become those that they become where they are read as text."""
+    for body in SHAPES:
+        text = program(body)
+        assert print_module(read_bytecode(bytecode(text, container))) == print_module(parse(text))
