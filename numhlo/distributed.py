@@ -19,6 +19,7 @@ import numpy as np
 
 import numhlo
 from numhlo.backend.communication.mpi import World
+from numhlo.backend.communication.operations import run_in_process
 from numhlo.backend.communication.threads import run_threads
 from numhlo.backend.communication.transport import current_world, set_world
 from numhlo.compilation.program_function import ProgramFunction
@@ -45,6 +46,7 @@ from numhlo.library.sharding.shardings import NamedSharding as NamedSharding
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ir.errors import ArgumentError, CommunicationError, UnsupportedError
+from numhlo.lowering.ops.communication import run_by
 from numhlo.lowering.ops.process_groups import GridShape, Process
 from numhlo.lowering.process_grid import (
     FROM_HOST,
@@ -133,6 +135,7 @@ def initialize(comm: Any = None, *, deterministic: bool = True, timeout: float |
         timeout=timeout,
         verifies=lambda: bool(value_of("verify")),
     )
+    run_by(run_in_process)
     set_world(world)
     atexit.register(world.end)
 
@@ -292,7 +295,7 @@ class ProcessGrid:
         triples = zip(processes, functions, arguments, strict=True)
         answer = None if host is None else partial(self._answer, host)
         try:
-            if interpret or _is_interpreted():
+            if interpret:
                 placed = {process: f.prepare_interpreted(given, self.shape) for process, f, given in triples}
                 found = run_together(placed, self.shape, self._host, answer)
             else:
@@ -358,9 +361,8 @@ class ProcessGrid:
         if not isinstance(program, Module):
             raise ArgumentError(f"a program of class {type(program).__qualname__}", where=capture_location())
         lines = [str(line) for line in program.graph.attributes.get("numhlo.preamble", ())]
-        is_slow = interpret or _is_interpreted()
         meshes = parse_meshes(lines)
-        return program.callable().run_sharded(arrays, self.shape, meshes, self._host, interpret=is_slow)
+        return program.callable().run_sharded(arrays, self.shape, meshes, self._host, interpret=interpret)
 
     def feed(self, *arrays: Any, process: tuple[int, int] = (0, 0)) -> None:
         """Add what a process's ``infeed`` reads next; an infeed that finds nothing waits while another process runs.
@@ -418,11 +420,6 @@ class ProcessGrid:
         if len(given) != count:
             raise ArgumentError(f"{counted(len(given), 'program')}, of {self!r}", where=capture_location())
         return [item.callable() if isinstance(item, Module) else item for item in given]
-
-
-def _is_interpreted() -> bool:
-    """Return whether switches ask for the interpreter."""
-    return value_of("engine") == "interpreter" or bool(value_of("check"))
 
 
 def _copies(arrays: Sequence[Any]) -> list[np.ndarray]:

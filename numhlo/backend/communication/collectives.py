@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from numhlo.backend.communication.reducers import Reducer
-from numhlo.lowering.ir import Op
 from numhlo.lowering.ir.errors import CommunicationError
 from numhlo.lowering.ir.records import record
+from numhlo.lowering.ops.primitive import RegionFunction
 from numhlo.lowering.ops.process_groups import GridShape, Group, Process, groups_of
 
 Arrays = Sequence[np.ndarray]
@@ -89,12 +89,11 @@ class Transfer:
     with_host: bool
 
 
-def transfer_of(op: Op) -> Transfer:
+def transfer_of(name: str, attributes: Mapping[str, Any]) -> Transfer:
     """Return what an op of `TRANSFERS` says."""
-    name = op.definition.name
     if name in HOST_OPS:
         return Transfer(name, 0, with_host=True)
-    return Transfer(name, op.attributes["channel_handle"].handle, bool(op.attributes.get("is_host_transfer", False)))
+    return Transfer(name, attributes["channel_handle"].handle, bool(attributes.get("is_host_transfer", False)))
 
 
 def is_received(transfer: Transfer) -> bool:
@@ -108,23 +107,34 @@ def is_received(transfer: Transfer) -> bool:
     return transfer.name in {"recv", "infeed"}
 
 
-def collective_of(op: Op, process: Process, shape: GridShape, captured: Arrays) -> Collective | None:
+def collective_of(
+    name: str,
+    attributes: Mapping[str, Any],
+    place: tuple[Process, GridShape],
+    body: RegionFunction | None,
+    dtype: np.dtype,
+) -> Collective | None:
     """Return how a process takes part in a collective; None where it does not, and gets zeros.
 
     Parameters
     ----------
-    op : Op
-    process : Process
-    shape : GridShape
-    captured : sequence of numpy.ndarray
-        What a reducer's region uses from outside.
+    name : str
+        The op's.
+    attributes : mapping
+        The op's.
+    place : (Process, GridShape)
+        Which process this is, of which grid.
+    body : callable or None
+        Combines elements, where the op does.
+    dtype : numpy.dtype
+        Of what it combines.
 
     Raises
     ------
     CommunicationError
         If the groups are those of another grid.
     """
-    name, attributes = op.definition.name, op.attributes
+    process, shape = place
     channel = attributes.get("channel_handle")
     handle = 0 if channel is None else channel.handle
     if name == "collective_permute":
@@ -142,22 +152,16 @@ def collective_of(op: Op, process: Process, shape: GridShape, captured: Arrays) 
         axis, joined = attributes["split_dimension"], attributes["concat_dimension"]
         _require_split(attributes, count)
         return Collective(name, handle, group, index, [partial(_exchange, axis, joined)], axis=axis, concat_axis=joined)
-    reducer = Reducer(
-        op.regions[0] if op.regions else None, captured, op.results[0].tensor.dtype if op.results else F32
-    )
+    reducer = Reducer(body, dtype)
     if name == "reduce_scatter":
         axis = attributes["scatter_dimension"]
         return Collective(
             name, handle, group, index, [partial(_reduce_part, reducer, axis)], reducer=reducer, axis=axis
         )
-    if captured:
+    if getattr(body, "captured", None):
         return Collective(name, handle, group, index, [partial(_reduce_all, reducer)], reducer=reducer)
     phases = [partial(phase, reducer) for phase in (_reduce_share, _copy_shares)]
     return Collective(name, handle, group, index, phases, partial(_reduce_once, reducer), reducer)
-
-
-F32 = np.dtype(np.float32)
-"""What a reduction of no operands is of: nothing is ever combined."""
 
 
 def _permutation(channel: int, pairs: Sequence[Group], process: Process) -> Collective | None:

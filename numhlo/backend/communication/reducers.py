@@ -10,13 +10,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from numhlo.lowering.interpreter import BoundRegion, Plan, Plans
-from numhlo.lowering.ir import Region
 from numhlo.lowering.ir.types import INTEGERS
 from numhlo.lowering.ops.casting import cast
 from numhlo.lowering.ops.dtype_table import NARROW_INTEGERS, ufunc_of
 from numhlo.lowering.ops.elementwise import ADD, Elementwise
-from numhlo.lowering.ops.region_function import full, single_op, takes_arrays
+from numhlo.lowering.ops.primitive import RegionFunction
+from numhlo.lowering.ops.region_function import full, region_of, single_op, takes_arrays
 
 BLOCK = 1 << 15
 """Elements that are combined before the next ones: what is combined so far stays in a core's cache (256 KiB)."""
@@ -27,10 +26,8 @@ class Reducer:
 
     Parameters
     ----------
-    region : Region or None
+    body : callable or None
         Takes and gives scalars; None stands for a sum.
-    captured : sequence of numpy.ndarray
-        What the region uses from outside, in the order of `Plan.captured`.
     dtype : numpy.dtype
         Of what is combined: operands are converted to it.
 
@@ -42,18 +39,19 @@ class Reducer:
         The order does not matter to any bit.
     """
 
-    def __init__(self, region: Region | None, captured: Sequence[np.ndarray], dtype: np.dtype) -> None:
+    def __init__(self, body: RegionFunction | None, dtype: np.dtype) -> None:
         self.dtype = dtype
+        region = None if body is None else region_of(body)
         op = single_op(region)
-        definition = op.definition if op is not None else (ADD if region is None else None)
+        definition = op.definition if op is not None else (ADD if body is None else None)
         self.name = definition.name if definition is not None else ""
         is_known = isinstance(definition, Elementwise)
         self.ufunc = ufunc_of(definition.evaluate, dtype) if definition is not None and is_known else None
         associates = isinstance(definition, Elementwise) and definition.associative
         self.is_exact = associates and dtype in INTEGERS and dtype not in NARROW_INTEGERS
-        self._evaluate = definition.evaluate if region is None and definition is not None else None
-        self._body = None if region is None else BoundRegion(Plan(region, Plans()), [*captured])
-        self._takes_arrays = region is None or takes_arrays(region)
+        self._evaluate = definition.evaluate if body is None and definition is not None else None
+        self._body = body
+        self._takes_arrays = body is None or takes_arrays(region)
 
     @property
     def is_elementwise(self) -> bool:

@@ -16,10 +16,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from numhlo.backend.communication.collectives import HOST_OPS, Collective, Post, Transfer
+from numhlo.backend.communication.operations import run_in_process
 from numhlo.backend.communication.transport import bound_transport
 from numhlo.backend.primitives import layout
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ir.errors import CommunicationError
+from numhlo.lowering.ops.communication import run_by
 from numhlo.lowering.ops.process_groups import GridShape, Process
 from numhlo.lowering.process_grid import (
     CHANNEL,
@@ -268,6 +270,7 @@ def run_threads(
     CommunicationError
         If processes wait for what nobody does, or what one has sent nobody receives.
     """
+    run_by(run_in_process)
     hub = Hub([*calls, *([HOST] if answer is not None else [])], host)
 
     def started(process: Process) -> Callable[[], Result]:

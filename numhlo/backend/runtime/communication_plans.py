@@ -6,21 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from numhlo.backend.communication.collectives import (
-    TRANSFERS,
-    Collective,
-    Transfer,
-    collective_of,
-    is_received,
-    transfer_of,
-)
+from numhlo.backend.communication.operations import Operation, number_of
 from numhlo.backend.communication.transport import Transport, current_transport
 from numhlo.backend.program import Buffer, Communicate
 from numhlo.backend.runtime.frame import Frame
-from numhlo.lowering.interpreter import free_values
+from numhlo.lowering.interpreter import BoundRegion, Plan, Plans
 from numhlo.lowering.ir.errors import NumhloError
 from numhlo.lowering.ops.communication import ProcessId, refusal
-from numhlo.lowering.ops.process_groups import GridShape, Process
+from numhlo.lowering.ops.process_groups import Process
 
 
 class CommunicationPlan:
@@ -31,17 +24,17 @@ class CommunicationPlan:
     step : Communicate
     """
 
-    __slots__ = ("_captured", "_inputs", "_known", "_outputs", "_step", "_transfer")
+    __slots__ = ("_body", "_inputs", "_op", "_operation", "_outputs", "_places")
     way = "by the transport"
 
     def __init__(self, step: Communicate) -> None:
-        op = step.op
-        self._step = step
+        self._op = step.op
+        self._operation = Operation(step.op.definition.name, step.op.attributes)
         self._inputs = [(number, value.tensor.shape) for value, number in step.inputs]
         self._outputs = [(number, value.tensor.shape) for value, number in step.outputs]
-        self._captured = free_values(op) if op.regions else []
-        self._known: dict[tuple[Process, GridShape], Collective | None] = {}
-        self._transfer: Transfer | None = transfer_of(op) if op.definition.name in TRANSFERS else None
+        self._body = Plan(step.op.regions[0], Plans()) if step.op.regions else None
+        numbers = {value: place for place, (value, _) in enumerate(step.inputs)}
+        self._places = [] if self._body is None else [numbers[value] for value in self._body.captured]
 
     def run(self, frame: Frame, buffers: Sequence[Buffer]) -> None:
         """Let the transport write the outputs.
@@ -57,38 +50,18 @@ class CommunicationPlan:
         try:
             self._run(current_transport(), inputs, outputs)
         except NumhloError as error:
-            error.where = error.where or self._step.op.location
+            error.where = error.where or self._op.location
             raise
 
-    def _run(self, transport: Transport | None, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
-        op = self._step.op
-        if isinstance(op.definition, ProcessId):
-            process = Process(0, 0) if transport is None else transport.process
-            outputs[0][...] = process.replica if op.definition.name == "replica_id" else process.partition
+    def _run(self, transport: Transport | None, inputs: list[np.ndarray], outputs: list[np.ndarray]) -> None:
+        name = self._operation.name
+        if isinstance(self._op.definition, ProcessId):
+            outputs[0][...] = number_of(name, Process(0, 0) if transport is None else transport.process)
         elif transport is None:
-            raise refusal(op.definition.name)
-        elif self._transfer is None:
-            self._meet(transport, inputs, outputs)
-        elif is_received(self._transfer):
-            transport.receive(self._transfer, outputs)
+            raise refusal(name)
         else:
-            transport.send(self._transfer, inputs)
-
-    def _meet(self, transport: Transport, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
-        key = transport.process, transport.shape
-        count = len(self._step.op.operands)
-        if self._captured:  # their values may differ from call to call
-            place = {value: array for (value, _), array in zip(self._step.inputs, inputs, strict=True)}
-            collective = collective_of(self._step.op, *key, [place[value] for value in self._captured])
-        elif key in self._known:
-            collective = self._known[key]
-        else:
-            collective = self._known[key] = collective_of(self._step.op, *key, ())
-        if collective is not None:
-            transport.collective(collective, inputs[:count], outputs)
-        else:
-            for out in outputs:
-                out[...] = np.zeros((), out.dtype)
+            body = None if self._body is None else BoundRegion(self._body, [inputs[k] for k in self._places])
+            self._operation.run(transport, body, inputs[: len(self._op.operands)], outputs)
 
 
 def _views(places: Sequence[tuple[int, tuple[int, ...]]], frame: Frame, buffers: Sequence[Buffer]) -> list[np.ndarray]:

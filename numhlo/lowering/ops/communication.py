@@ -1,13 +1,14 @@
 """Ops between processes, and between a process and its host: collectives, send and recv, infeed and outfeed, ids.
 
-This file knows their types. A compiled program is one process, replica 0 of partition 0: the ids have a meaning here,
-the others are refused by name. What they mean among several processes is in `numhlo.lowering.process_grid`.
+This file knows their types. Outside a grid a program is one process, replica 0 of partition 0: the ids have a meaning
+there, the others are refused by name. In a process of a grid they are run by whoever has a way to the others, which
+says so here (`run_by`). What they mean among several processes is in `numhlo.lowering.process_grid`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,15 @@ from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ir.types import ELEMENT_TYPES
 from numhlo.lowering.ops.dimension_numbers import ChannelHandle
 from numhlo.lowering.ops.extents import is_unique, same_extent, same_shape
-from numhlo.lowering.ops.primitive import Arrays, Attribute, InferRule, Primitive, RegionFunction, Signature
+from numhlo.lowering.ops.primitive import (
+    Arrays,
+    Attribute,
+    EvaluateRule,
+    InferRule,
+    Primitive,
+    RegionFunction,
+    Signature,
+)
 from numhlo.lowering.ops.region_function import is_promotable
 from numhlo.lowering.ops.type_rules import refine
 
@@ -44,9 +53,30 @@ def infer_id(signature: Signature) -> tuple[Type, ...]:
     return refine(signature, ID, "the result must be a tensor<ui32>")
 
 
-def evaluate_id(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequence[RegionFunction]) -> Arrays:
-    """Return 0: there is one process."""
-    return (np.zeros((), ID.dtype),)
+Runner = Callable[[str, Arrays, Mapping[str, Any], Sequence[RegionFunction]], "Arrays | None"]
+_runners: list[Runner] = []
+
+
+def run_by(runner: Runner) -> None:
+    """Let a function run these ops where this thread is a process of a grid; elsewhere it returns None."""
+    if runner not in _runners:
+        _runners.append(runner)
+
+
+def _found(name: str, *given: Any) -> Arrays | None:
+    for runner in _runners:
+        found = runner(name, *given)
+        if found is not None:
+            return found
+    return None
+
+
+def _numbered(name: str) -> EvaluateRule:
+    def evaluate_id(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequence[RegionFunction]) -> Arrays:
+        """Return which process this is; 0 where there is one."""
+        return _found(name, arrays, attributes, regions) or (np.zeros((), ID.dtype),)
+
+    return evaluate_id
 
 
 def refusal(name: str) -> UnsupportedError:
@@ -82,9 +112,13 @@ def received_shape(name: str, attributes: Mapping[str, Any], shape: tuple[int, .
     return tuple(extents)
 
 
-def _refuse(name: str) -> Any:
-    def evaluate(*_: Any) -> NoReturn:
-        raise refusal(name)
+def _exchanged(name: str) -> EvaluateRule:
+    def evaluate(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequence[RegionFunction]) -> Arrays:
+        """Exchange arrays with other processes, or with the host."""
+        found = _found(name, arrays, attributes, regions)
+        if found is None:
+            raise refusal(name)
+        return found
 
     return evaluate
 
@@ -365,12 +399,12 @@ def _define(
     regions: tuple[str, ...] = (),
 ) -> Communication:
     return Communication(
-        name, infer, _refuse(name), operands, attributes, regions, explicit_result=True, has_effects=True
+        name, infer, _exchanged(name), operands, attributes, regions, explicit_result=True, has_effects=True
     )
 
 
-PARTITION_ID = ProcessId("partition_id", infer_id, evaluate_id)
-REPLICA_ID = ProcessId("replica_id", infer_id, evaluate_id)
+PARTITION_ID = ProcessId("partition_id", infer_id, _numbered("partition_id"))
+REPLICA_ID = ProcessId("replica_id", infer_id, _numbered("replica_id"))
 
 ALL_REDUCE = _define("all_reduce", infer_all_reduce, ("*operands",), (*_GROUPS, _GLOBAL), ("computation",))
 CROSS_REPLICA_SUM = _define("cross-replica-sum", infer_sum, ("operand",), (Attribute("replica_groups", "any"),))

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+import numhlo
 from numhlo.distributed import ProcessGrid
+from numhlo.lowering.ir.errors import InvalidValueError
 from numhlo.stablehlo import parse
 from tests.backend.communication.grids import heat, heat_in_numpy, train, train_in_numpy, training_data
 from tests.backend.communication.programs import CHANNEL, TYPES, arrays_of, every_collective, same_bits
@@ -84,6 +86,24 @@ func.func @main(%x: tensor<7xf32>) -> (tensor<7xf32>, tensor<7xf64>) {
   return %0#0, %1 : tensor<7xf32>, tensor<7xf64>
 }"""
 """Two operands at once, and operands that the reducer's element type is wider than."""
+
+
+@pytest.mark.parametrize("switch", [{"engine": "interpreter"}, {"check": "overflow"}])
+def test_switches_of_debugging_hold_in_grids(switch):
+    module = parse(REDUCED.replace("GROUPS", "replica_groups = dense<[[1, 0]]> : tensor<1x2xi64>"))
+    arrays, grid = arrays_of("f32", 2, (7,)), ProcessGrid(2)
+    expected = grid.run(module, [(x,) for x in arrays], interpret=True)
+    with numhlo.debugging(**switch):
+        found = grid.run(module, [(x,) for x in arrays])
+    assert all(same_bits(*pair) for pair in zip(found, expected, strict=True))
+
+
+def test_what_is_not_a_number_is_found_in_its_process():
+    module = parse(REDUCED.replace("GROUPS", "replica_groups = dense<[[1, 0]]> : tensor<1x2xi64>"))
+    arrays = [np.full(7, np.inf, np.float32), np.full(7, -np.inf, np.float32)]
+    with numhlo.debugging(check="nan"), pytest.raises(InvalidValueError, match="all_reduce"):
+        ProcessGrid(2).run(module, [(x,) for x in arrays])
+
 
 EMPTY = """
 func.func @main(%x: tensor<0x3xf32>) -> (tensor<0x3xf32>, tensor<0x6xf32>) {
