@@ -22,6 +22,7 @@ from numhlo.backend.communication.mpi import World
 from numhlo.backend.communication.operations import run_in_process
 from numhlo.backend.communication.threads import run_threads
 from numhlo.backend.communication.transport import current_world, set_world
+from numhlo.backend.runtime.pool import share_processors
 from numhlo.compilation.program_function import ProgramFunction
 from numhlo.library.lax.collective_moves import all_gather as all_gather
 from numhlo.library.lax.collective_moves import all_to_all as all_to_all
@@ -84,7 +85,8 @@ def initialize(comm: Any = None, *, deterministic: bool = True, timeout: float |
     From then on programs with collectives run on the grid, wherever they are called: by `Module.run`, by what
     `Module.callable` returns. Each process gives its own arrays, and gets its own results. What has no collectives runs
     in this process alone, as ever. A grid has the replicas and partitions that a program says; where it says nothing,
-    each process is a replica. All processes must run the same programs, in the same order, by the same version.
+    each process is a replica. All processes must run the same programs, in the same order, by the same version. Those
+    on one machine that may run on the same processors share these: each has its part of them for threads.
 
     Parameters
     ----------
@@ -137,6 +139,7 @@ def initialize(comm: Any = None, *, deterministic: bool = True, timeout: float |
     )
     run_by(run_in_process)
     set_world(world)
+    share_processors(world.sharers)
     atexit.register(world.end)
 
 
@@ -184,6 +187,7 @@ def shutdown() -> None:
     world = current_world()
     if world is not None:
         set_world(None)
+        share_processors(1)
         atexit.unregister(world.end)
         world.close()
 

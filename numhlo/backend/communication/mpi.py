@@ -65,6 +65,8 @@ class World:
     Attributes
     ----------
     rank, size : int
+    sharers : int
+        How many of the processes on this machine run on the processors of this one, which is among them.
     """
 
     def __init__(
@@ -82,7 +84,9 @@ class World:
         self._version = version
         self.deterministic, self._timeout, self.verifies = deterministic, timeout, verifies
         local = comm.Split_type(self.mpi.COMM_TYPE_SHARED)
-        self._spins = SPINS if local.Get_size() <= _cores() else 0
+        own = _cores()
+        self.sharers = sum(not own.isdisjoint(other) for other in local.allgather(own))
+        self._spins = SPINS if self.sharers <= len(own) else 0
         local.Free()
         self._groups: dict[tuple[int, ...], Any] = {tuple(range(self.size)): self.comm}
         self._failure: CommunicationError | None = None
@@ -322,8 +326,9 @@ def in_words(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}{place}"
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def _cores() -> set[int]:
+    """Return the processors that this process may use."""
+    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
 
 
 _let_others_run: Callable[[], object] = getattr(os, "sched_yield", lambda: time.sleep(0))

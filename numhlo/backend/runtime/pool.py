@@ -52,6 +52,21 @@ _used = False
 """Whether any program has wanted threads."""
 
 
+_sharers = 1
+"""Processes that run on this one's processors, this one included."""
+
+
+def _own_processors() -> int:
+    return max(1, available_processors() // _sharers)
+
+
+def share_processors(count: int) -> None:
+    """Leave processors to other processes that want them as much as this one, so many in all."""
+    global _sharers
+    _sharers = count
+    words[layout.POOL_LIMIT] = _own_processors()
+
+
 def futex_number() -> int:
     """Return the number of Linux's futex call on this processor, 0 where there is none."""
     return FUTEX_NUMBERS.get(platform.machine(), 0) if sys.platform == "linux" else 0
@@ -66,7 +81,7 @@ def reset(futex: int | None = None) -> None:
         Number of the futex call; 0 makes threads sleep in a condition variable.
     """
     words[:] = 0
-    words[layout.POOL_LIMIT] = available_processors()
+    words[layout.POOL_LIMIT] = _own_processors()
     words[layout.POOL_OVERRIDES] = np.count_nonzero(overrides[:, 0]) and MOST_OVERRIDES
     words[layout.POOL_OVERRIDE_TABLE] = overrides.ctypes.data
     words[layout.POOL_MODE] = futex_number() if futex is None else futex
@@ -88,7 +103,7 @@ def ensure_threads() -> None:
     global _used
     _used = True
     if not _threads:
-        words[layout.POOL_LIMIT] = available_processors()  # affinity may have changed
+        words[layout.POOL_LIMIT] = _own_processors()  # affinity may have changed
     wanted = min(max(int(words[layout.POOL_LIMIT]), thread_count()), MOST_THREADS) - 1
     if words[layout.POOL_WORKERS] >= wanted or sys.platform == "win32":
         return

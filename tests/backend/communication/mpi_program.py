@@ -12,6 +12,8 @@ import numpy as np
 
 import numhlo
 from numhlo import distributed
+from numhlo.backend.processors import available_processors
+from numhlo.backend.runtime import pool
 from numhlo.distributed import ProcessGrid, process_count, process_index
 from numhlo.stablehlo import parse
 from tests.backend.communication.grids import heat, heat_in_numpy, train, train_in_numpy, training_data
@@ -94,7 +96,8 @@ def channels() -> None:
 
 
 def alone() -> None:
-    """What has no collectives runs in one process, whatever the others do."""
+    """What has no collectives runs in one process, whatever the others do, on its part of the processors."""
+    say(f"processors: {pool.thread_count() == max(1, available_processors() // process_count())}")
     if process_index() == 0:
         x = np.arange(3.0)
         say(f"alone: {np.array_equal(numhlo.jit(lambda x: x + 1)(x), x + 1)}")
