@@ -18,14 +18,17 @@ PAGE = Path(__file__).parents[2] / "docs" / "jax_names.md"
 HEAD = """# JAX's names
 
 The names of JAX {version}'s public modules, and what `numhlo.compat.jax` has of them. A name that is not there raises an
-`AttributeError` when it is asked for, a module an `ImportError`; both say why, where there is a reason other than that
-nobody wrote it. Written by `python -m tests.compat.names_page`.
+`AttributeError` when it is asked for, a module an `ImportError`; both say why. Written by
+`python -m tests.compat.names_page`.
 
 Of {names} names in {modules} modules, {there} are there.
 
 | module | names | there | not there |
 | --- | --- | --- | --- |
 """
+
+NO_REASON = "no reason"
+"""What the page says of names that nothing is said about; there are to be none."""
 
 LEFT_OUT = (
     "jax.cloud_tpu_init", "jax.collect_profile", "jax.experimental.jax2tf", "jax.experimental.mosaic",
@@ -82,16 +85,14 @@ def row(name: str) -> tuple[str, int, int]:
         ours = importlib.import_module(f"numhlo.compat.{name}")
     except ImportError:
         why = why_refused(name)
-        return f"| `{name}` | {len(names)} | - | the module{f' ({why})' if why else ''} |", len(names), 0
+        return f"| `{name}` | {len(names)} | - | the module ({why or NO_REASON}) |", len(names), 0
     missing: dict[str, list[str]] = {}
     for public in names:
         try:
             getattr(ours, public)
         except AttributeError as error:
             missing.setdefault(_why(error), []).append(public)
-    groups = [
-        f"{' '.join(f'`{n}`' for n in group)}{f' ({why})' if why else ''}" for why, group in sorted(missing.items())
-    ]
+    groups = [f"{' '.join(f'`{n}`' for n in group)} ({why or NO_REASON})" for why, group in sorted(missing.items())]
     there = len(names) - sum(map(len, missing.values()))
     return f"| `{name}` | {len(names)} | {there} | {'; '.join(groups).replace('|', '/')} |", len(names), there
 

@@ -28,6 +28,7 @@ from numhlo.compat.jax import (
     tree_util,
     typing,
 )
+from numhlo.compat.jax.absent_names import raise_absent as _raise_absent
 from numhlo.compat.jax.arrays import Array
 from numhlo.compat.jax.avals import get_aval as typeof
 from numhlo.compat.jax.callbacks import pure_callback
@@ -87,7 +88,6 @@ from numhlo.compilation.looking import log_compiles as explain_cache_misses
 from numhlo.library.lax.scopes import named_scope
 from numhlo.library.transformations.checkpoint_policies import checkpoint_policies
 from numhlo.library.unsupported_names import NOT_OF_JAX as _ADVICE
-from numhlo.library.unsupported_names import raise_absent as _raise_absent
 from numhlo.tracer.core.arguments import ShapeDtypeStruct
 
 __all__ = [
@@ -195,7 +195,17 @@ _LATE_MODULES = frozenset(
 )
 """Modules that are loaded when they are first used."""
 
+_CONTEXTS = (
+    "allow_f16_reductions", "array_garbage_collection_guard", "auto_pcast", "copy_to_host_async", "debug_key_reuse",
+    "default_prng_impl", "enable_checks", "enable_custom_prng", "host_count", "host_id", "host_ids",
+    "jax2tf_associative_scan_reductions", "legacy_prng_key", "no_execution", "no_tracing", "print_environment_info",
+    "process_indices", "remove_size_one_mesh_axis_from_type", "softmax_custom_jvp", "thread_guard",
+    "threefry_partitionable", "transfer_guard_device_to_device", "transfer_guard_device_to_host",
+    "transfer_guard_host_to_device",
+)  # fmt: skip
+
 _LATE = {
+    **{name: ("configuration_contexts", name) for name in _CONTEXTS},
     "NamedSharding": ("sharding", "NamedSharding"),
     "P": ("sharding", "PartitionSpec"),
     "Ref": ("ref", "Ref"),

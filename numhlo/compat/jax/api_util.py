@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from numhlo.compat.jax.absent_names import refusing as _refusing
 from numhlo.compat.jax.avals import get_aval as shaped_abstractify
 from numhlo.compat.jax.extend.linear_util import Store, WrappedFun, transformation_with_aux2
 from numhlo.tracer.transformations.vectorizing import spread_prefix
@@ -127,3 +128,6 @@ def rebase_donate_argnums(donate_argnums: Sequence[int], static_argnums: Sequenc
     (1,)
     """
     return tuple(sorted(d - sum(s < d for s in static_argnums) for d in donate_argnums))
+
+
+__getattr__ = _refusing(__name__)

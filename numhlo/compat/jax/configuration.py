@@ -26,6 +26,10 @@ FIXED: dict[str, Any] = {
     "jax_numpy_rank_promotion": "allow",
     "jax_debug_key_reuse": False,
     "jax_transfer_guard": "allow",
+    "jax_allow_f16_reductions": True,
+    "jax_legacy_prng_key": "allow",
+    "jax_no_execution": False,
+    "jax_no_tracing": False,
 }
 """Settings that have one value here."""
 
@@ -59,6 +63,16 @@ WITHOUT_EFFECT: dict[str, Any] = {
     "jax_optimization_level": "UNKNOWN",
     "jax_include_full_tracebacks_in_locations": False,
     "jax_logging_level": None,
+    "jax_array_garbage_collection_guard": "allow",
+    "jax_auto_pcast": True,
+    "jax_enable_checks": False,
+    "jax2tf_associative_scan_reductions": False,
+    "jax_remove_size_one_mesh_axis_from_type": False,
+    "jax_softmax_custom_jvp": True,
+    "jax_thread_guard": False,
+    "jax_transfer_guard_device_to_device": None,
+    "jax_transfer_guard_device_to_host": None,
+    "jax_transfer_guard_host_to_device": None,
 }
 """Settings about JAX's own caches, messages and choices, on which no result depends: what they are told is kept."""
 

@@ -8,8 +8,9 @@ import ml_dtypes
 import numpy as np
 
 import numhlo.numpy
+from numhlo.compat.jax.absent_names import raise_absent as _raise_absent
 from numhlo.compat.jax.arrays import as_result
-from numhlo.library.unsupported_names import raise_absent as _raise_absent
+from numhlo.lowering.ir.promotion_errors import TypePromotionError
 from numhlo.lowering.ir.types import EXTENSIONS, FLOATS, SIGNED, UNSIGNED
 from numhlo.tracer.core.jax_types import KINDS, jax_rules, least_upper_bound
 from numhlo.tracer.core.operands import is_weak, promotion_key
@@ -17,6 +18,7 @@ from numhlo.tracer.core.promotion import FLOAT0 as float0  # noqa: N811 - it is 
 from numhlo.tracer.core.trace import Tracer
 
 __all__ = [
+    "TypePromotionError",
     "bfloat16",
     "can_cast",
     "canonicalize_dtype",
@@ -27,6 +29,7 @@ __all__ = [
     "itemsize_bits",
     "promote_types",
     "result_type",
+    "scalar_type_of",
 ]
 
 
@@ -242,6 +245,22 @@ def itemsize_bits(dtype: Any) -> int:
     """
     wanted = np.dtype(dtype)
     return int(iinfo(wanted).bits) if wanted in SIGNED | UNSIGNED else int(8 * wanted.itemsize)
+
+
+def scalar_type_of(x: Any) -> type:
+    """Return the type of Python's that the elements of a value are like.
+
+    Examples
+    --------
+    >>> scalar_type_of(np.int8(1)), scalar_type_of("bfloat16")
+    (<class 'int'>, <class 'float'>)
+    """
+    dtype = np.dtype(x) if isinstance(x, str | type | np.dtype) else result_type(x)
+    kinds = {np.bool_: bool, np.integer: int, np.floating: float, np.complexfloating: complex}
+    found = next((own for kind, own in kinds.items() if issubdtype(dtype, kind)), None)
+    if found is None:
+        raise TypeError(f"Invalid scalar value {x}")
+    return found
 
 
 def __getattr__(name: str) -> object:

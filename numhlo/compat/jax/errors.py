@@ -1,7 +1,10 @@
 """`jax.errors`: JAX's names for what can go wrong while tracing: bases of the errors that numhlo raises then."""
 
+from numhlo.compat.jax.absent_names import refusing as _refusing
 from numhlo.lowering.ir.jax_errors import (
     ConcretizationTypeError,
+    JAXIndexError,
+    JAXTypeError,
     NonConcreteBooleanIndexError,
     TracerArrayConversionError,
     TracerBoolConversionError,
@@ -11,7 +14,10 @@ from numhlo.lowering.ir.jax_errors import (
 
 __all__ = [
     "ConcretizationTypeError",
+    "JAXIndexError",
+    "JAXTypeError",
     "JaxRuntimeError",
+    "JaxprTypeError",
     "KeyReuseError",
     "NonConcreteBooleanIndexError",
     "TracerArrayConversionError",
@@ -25,5 +31,12 @@ class JaxRuntimeError(RuntimeError):
     """A running program failed: a callback of it has raised an error, which is the cause of this one."""
 
 
-class KeyReuseError(TypeError):
+class JaxprTypeError(TypeError):
+    """The equations of a jaxpr do not fit together."""
+
+
+class KeyReuseError(JAXTypeError):
     """A random key was used twice; nothing here looks for that."""
+
+
+__getattr__ = _refusing(__name__)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from numhlo import exporting, stablehlo
+from numhlo.compat.jax.absent_names import raise_absent as _raise_absent
 from numhlo.compat.jax.arrays import immutably
 from numhlo.compat.jax.transformations import JittedFunction
-from numhlo.library.unsupported_names import raise_absent as _raise_absent
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.tracer.core.arguments import ShapeDtypeStruct

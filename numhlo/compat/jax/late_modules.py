@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
-from numhlo.library.unsupported_names import raise_absent
+from numhlo.compat.jax.absent_names import raise_absent
 
 
 def same_names(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import ContextDecorator
 from typing import Any, NoReturn, TypeVar
 
+from numhlo.compat.jax.absent_names import refusing as _refusing
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import UnsupportedError
 
@@ -68,3 +69,5 @@ start_server = _refused("start_server")
 stop_server = _refused("stop_server")
 device_memory_profile = _refused("device_memory_profile")
 save_device_memory_profile = _refused("save_device_memory_profile")
+
+__getattr__ = _refusing(__name__)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.compat.jax.absent_names import raise_absent as _raise_absent
 from numhlo.compat.jax.processor import SingleDeviceSharding, all_devices
 from numhlo.compat.jax.sharded_arrays import placed
 from numhlo.library.lax.collectives import pcast
@@ -28,7 +29,6 @@ from numhlo.library.sharding.meshes import (
     use_mesh,
 )
 from numhlo.library.sharding.shardings import NamedSharding, Sharding
-from numhlo.library.unsupported_names import raise_absent as _raise_absent
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.trees.pytrees import tree_map

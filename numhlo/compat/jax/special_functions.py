@@ -16,6 +16,7 @@ import numpy as np
 from numhlo.compat.jax import lax
 from numhlo.compat.jax import numpy as jnp
 from numhlo.compat.jax.scipy import special
+from numhlo.compat.jax.transformations import jvp
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, DTypeError, UnsupportedError
 
@@ -54,6 +55,23 @@ def bernoulli(n: int) -> Any:
         total = sum((math.comb(k + 1, j) * b for j, b in enumerate(found)), Fraction(0))
         found.append(Fraction(1) if k == 0 else -total / (k + 1))
     return jnp.asarray(np.array([float(b) for b in found]), dtype=float)
+
+
+def igamma_grad_a(a: Any, x: Any) -> Any:
+    """Return the derivative of the regularized lower incomplete gamma function by its first argument.
+
+    Parameters
+    ----------
+    a, x : array_like
+        Floats of one shape and dtype.
+
+    Examples
+    --------
+    >>> igamma_grad_a(jnp.float32(2.0), jnp.float32(1.0)).round(3)
+    Array(-0.34..., dtype=float32)
+    """
+    first = jnp.asarray(a)
+    return jvp(lambda v: lax.igamma(v, x), (first,), (jnp.ones_like(first),))[1]
 
 
 def sici(x: Any) -> tuple[Any, Any]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from numhlo.compat.jax.absent_names import refusing as _refusing
 from numhlo.compat.jax.arrays import immutably
 from numhlo.compat.jax.late_modules import same_names
+from numhlo.compilation.jitted_function import JittedFunction
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ir.records import record
@@ -184,3 +186,9 @@ class CompiledStage(Stage):
 
 
 Traced, Lowered, Compiled = TracedStage, LoweredStage, CompiledStage
+
+Wrapped = JittedFunction
+"""What `jit` returns."""
+
+
+__getattr__ = _refusing(__name__)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.compat.jax.absent_names import raise_absent, why_absent
 from numhlo.compat.jax.arrays import immutably, leaves_of, thawed
 from numhlo.compat.jax.calling import checked_as_jax
 from numhlo.compat.jax.late_modules import same_names
@@ -173,7 +174,13 @@ def attributes_of(
             home, _, own = further[name].partition(":")
             value = namespace[name] = same_names(home)[0](own)
             return value
-        value = namespace[name] = seen_as_jax(module, name, adapt)
+        try:
+            value = namespace[name] = seen_as_jax(module, name, adapt)
+        except AttributeError:
+            own = namespace.get("__name__", module.__name__)
+            if why_absent(own, name):
+                raise_absent(own, name)
+            raise
         return value
 
     return names, find, lambda: sorted(names)

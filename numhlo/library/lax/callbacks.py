@@ -153,13 +153,13 @@ def debug_print(fmt: str, *args: Any, ordered: bool = False, **kwargs: Any) -> N
     """
 
     def show(*args: Any, **kwargs: Any) -> None:
-        text = fmt.format(*map(_shown, args), **{key: _shown(value) for key, value in kwargs.items()})
+        text = fmt.format(*map(shown, args), **{key: shown(value) for key, value in kwargs.items()})
         print(text)  # noqa: T201 - that is what it is for
 
     debug_callback(show, *args, **kwargs)
 
 
-def _shown(value: Any) -> Any:
+def shown(value: Any) -> Any:
     """Return a value as it is formatted: numbers for arrays without dimensions."""
     return tree_map(lambda x: x[()] if isinstance(x, np.ndarray) and not x.ndim else x, value)
 

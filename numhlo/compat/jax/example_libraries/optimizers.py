@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numhlo.compat.jax.numpy as jnp
+from numhlo.compat.jax.absent_names import refusing as _refusing
 from numhlo.compat.jax.tree_util import (
     register_pytree_node,
     tree_flatten,
@@ -360,3 +361,6 @@ def pack_optimizer_state(marked_pytree: Any) -> OptimizerState:
         raise TypeError("every leaf must be a JoinPoint")
     leaves = [tree_flatten(p.subtree)[0] for p in points]
     return OptimizerState(tuple(map(tuple, leaves)), tree, tuple([tree_structure(p.subtree) for p in points]))
+
+
+__getattr__ = _refusing(__name__)

@@ -3,11 +3,11 @@
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
+from numhlo.compat.jax.absent_names import raise_absent as _raise_absent
 from numhlo.compat.jax.callbacks import io_callback as io_callback
 from numhlo.compat.jax.experimental import ode as ode
 from numhlo.compat.jax.precision import disable_x64 as disable_x64
 from numhlo.compat.jax.precision import enable_x64 as enable_x64
-from numhlo.library.unsupported_names import raise_absent as _raise_absent
 
 __all__ = ["disable_x64", "enable_x64", "io_callback", "ode"]
 _LATE_MODULES = frozenset(

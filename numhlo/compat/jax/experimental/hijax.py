@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from numhlo.compat.jax.absent_names import refusing as _refusing
 from numhlo.compat.jax.avals import AbstractValue as AbstractValue
 from numhlo.compat.jax.avals import ShapedArray as ShapedArray
 from numhlo.compat.jax.linear_values import UndefinedPrimal
@@ -138,3 +139,6 @@ def is_undefined_primal(x: Any) -> bool:
     False
     """
     return isinstance(x, UndefinedPrimal)
+
+
+__getattr__ = _refusing(__name__)

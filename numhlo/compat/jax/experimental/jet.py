@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numhlo.compat.jax.numpy as jnp
+from numhlo.compat.jax.absent_names import refusing as _refusing
 from numhlo.compat.jax.transformations import jvp
 from numhlo.compat.jax.tree_util import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
 
@@ -95,3 +96,6 @@ def jet(
 
 def _slope_of(f: Callable[[Any], Any], one: Any) -> Callable[[Any], Any]:
     return lambda t: jvp(f, (t,), (one,))[1]
+
+
+__getattr__ = _refusing(__name__)

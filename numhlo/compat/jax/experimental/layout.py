@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from numhlo.compat.jax.absent_names import refusing as _refusing
 from numhlo.lowering.ir.records import record
 
 __all__ = ["Format", "Layout"]
@@ -33,3 +34,6 @@ class Format:
 
     layout: Any = None
     sharding: Any = None
+
+
+__getattr__ = _refusing(__name__)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.compat.jax.absent_names import refusing as _refusing
 from numhlo.compat.jax.sharding import make_mesh
 
 __all__ = ["create_device_mesh"]
@@ -35,3 +36,6 @@ def create_device_mesh(mesh_shape: Sequence[int], devices: Any = None, **options
     """
     found: np.ndarray = make_mesh(mesh_shape, [str(k) for k in range(len(mesh_shape))], devices=devices).devices
     return found
+
+
+__getattr__ = _refusing(__name__)

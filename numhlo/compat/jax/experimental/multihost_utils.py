@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.compat.jax.absent_names import refusing as _refusing
 from numhlo.tracer.trees.pytrees import tree_map
 
 __all__ = [
@@ -53,3 +54,6 @@ def global_array_to_host_local_array(global_inputs: Any, global_mesh: Any, pspec
     """Return the arrays: this process has all of them."""
     del global_mesh, pspecs
     return global_inputs
+
+
+__getattr__ = _refusing(__name__)

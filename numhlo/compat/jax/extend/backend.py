@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numhlo.compat.jax.absent_names import refusing as _refusing
 from numhlo.compat.jax.devices import Device, devices
 from numhlo.compilation.looking import clear_caches
 
@@ -16,3 +17,6 @@ def get_default_device() -> Device:
 def clear_backends() -> None:
     """Forget what is compiled."""
     clear_caches()
+
+
+__getattr__ = _refusing(__name__)

@@ -9,6 +9,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from numhlo.compat.jax.absent_names import refusing as _refusing
+
 __all__ = [
     "StoreException", "WrappedFun", "cache", "transformation", "transformation2", "transformation_with_aux",
     "transformation_with_aux2", "wrap_init",
@@ -168,3 +170,6 @@ def transformation_with_aux(generator: Callable[..., Any]) -> Callable[..., tupl
 def cache(call: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     """Return a function of wrapped functions as it is: equal ones are not told from each other."""
     return call
+
+
+__getattr__ = _refusing(__name__)

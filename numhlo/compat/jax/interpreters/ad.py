@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from numhlo.compat.jax.absent_names import raise_absent as _raise_absent
 from numhlo.compat.jax.linear_values import UndefinedPrimal as UndefinedPrimal
 from numhlo.compat.jax.linear_values import Zero as Zero
 from numhlo.compat.jax.linear_values import add_any
@@ -14,7 +15,6 @@ from numhlo.compat.jax.linear_values import zeros_of_aval as zeros_like_aval
 from numhlo.compat.jax.primitive_rules import primitive_jvps as primitive_jvps
 from numhlo.compat.jax.primitive_rules import primitive_transposes as primitive_transposes
 from numhlo.compat.jax.primitives import Primitive
-from numhlo.library.unsupported_names import raise_absent as _raise_absent
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Op, TensorType
 from numhlo.lowering.ops.annotations import STOP_GRADIENT

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numhlo.compat.jax.numpy as jnp
+from numhlo.compat.jax.absent_names import refusing as _refusing
 from numhlo.compat.jax.primitive_rules import AxisData as AxisData
 from numhlo.compat.jax.primitive_rules import axis_primitive_batchers as axis_primitive_batchers
 from numhlo.compat.jax.primitive_rules import fancy_primitive_batchers as fancy_primitive_batchers
@@ -86,3 +87,6 @@ def broadcast_batcher(primitive: Primitive, args: Sequence[Any], axes: Sequence[
     moved = [jnp.reshape(x, (x.shape[0], *[1] * (most - x.ndim), *x.shape[1:])) for x in moved]
     result = primitive.bind(*moved, **params)
     return (result, [0] * len(result)) if primitive.multiple_results else (result, 0)
+
+
+__getattr__ = _refusing(__name__)

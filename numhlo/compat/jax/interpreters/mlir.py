@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from numhlo.compat.jax.absent_names import raise_absent as _raise_absent
 from numhlo.compat.jax.callbacks import pure_callback
 from numhlo.compat.jax.primitive_rules import LOWERINGS, LoweringContext, ModuleContext
 from numhlo.compat.jax.primitives import Primitive
 from numhlo.library.lax.callbacks import io_callback
-from numhlo.library.unsupported_names import raise_absent as _raise_absent
 from numhlo.tracer.core.arguments import ShapeDtypeStruct
 
 __all__ = ["LoweringRuleContext", "ModuleContext", "emit_python_callback", "lower_fun", "register_lowering"]

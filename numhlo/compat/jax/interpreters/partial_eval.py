@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from numhlo.compat.jax.absent_names import raise_absent as _raise_absent
 from numhlo.compat.jax.avals import ShapedArray, get_aval
 from numhlo.compat.jax.extend.linear_util import WrappedFun
 from numhlo.compat.jax.jaxprs import Jaxpr, Literal, Var, eval_jaxpr
 from numhlo.compat.jax.looking import trace_to_jaxpr
-from numhlo.library.unsupported_names import raise_absent as _raise_absent
 
 __all__ = ["PartialVal", "dce_jaxpr", "trace_to_jaxpr_dynamic", "trace_to_jaxpr_nounits"]
 

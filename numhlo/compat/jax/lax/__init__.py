@@ -16,7 +16,16 @@ from numhlo.compat.jax.processor_choices import platform_dependent as platform_d
 from numhlo.compat.jax.processor_choices import ragged_dot as ragged_dot
 from numhlo.compat.jax.wrapping import attributes_of as _attributes_of
 
-__all__, _find, __dir__ = _attributes_of(_wrapped, globals(), _ruled)
+_HOMES = {
+    "lax_shapes": "after_all broadcast_to_rank conv_general_permutations conv_general_shape_tuple conv_shape_tuple "
+    "conv_transpose_shape_tuple create_token dce_sink dtype reduce_window_shape_tuple shape_as_value stage",
+    "lax_types": "AccuracyMode DotAlgorithm DotAlgorithmPreset RaggedDotDimensionNumbers Tolerance",
+    "scaled_products": "ragged_dot_general scaled_dot",
+    "special_functions": "igamma_grad_a",
+}
+_LATE = {name: f"numhlo.compat.jax.{home}:{name}" for home, names in _HOMES.items() for name in names.split()}
+
+__all__, _find, __dir__ = _attributes_of(_wrapped, globals(), _ruled, _LATE)
 
 PrecisionLike = Any
 """What `precision=` takes, for annotations."""

@@ -6,6 +6,12 @@ import numhlo.lax.linalg as _wrapped
 from numhlo.compat.jax.wrapping import attributes_of as _attributes_of
 
 _HOME = "numhlo.compat.jax.matrix_functions"
-_LATE = {"hessenberg": f"{_HOME}:hessenberg_reflectors", "tridiagonal": f"{_HOME}:tridiagonal"}
+_TYPES = ("EigImplementation", "EighImplementation", "SvdAlgorithm")
+_LATE = {
+    "hessenberg": f"{_HOME}:hessenberg_reflectors",
+    "qdwh": "numhlo.compat.jax.polar_iteration:qdwh",
+    "tridiagonal": f"{_HOME}:tridiagonal",
+    **{name: f"numhlo.compat.jax.lax_types:{name}" for name in _TYPES},
+}
 
 __all__, __getattr__, __dir__ = _attributes_of(_wrapped, globals(), late=_LATE)

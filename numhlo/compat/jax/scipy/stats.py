@@ -9,6 +9,7 @@ from typing import Any
 import numhlo.scipy.stats as _wrapped
 from numhlo.compat.jax.arrays import frozen as _frozen
 from numhlo.compat.jax.arrays import immutably as _immutably
+from numhlo.compat.jax.further_distributions import FURTHER as _FURTHER
 from numhlo.compat.jax.wrapping import methods_of as _methods_of
 from numhlo.compat.jax.wrapping import seen_as_jax as _seen_as_jax
 
@@ -35,6 +36,8 @@ class _Distribution(ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         distribution = self.__name__.rpartition(".")[2]
+        if (distribution, name) in _FURTHER:
+            return _FURTHER[distribution, name]
         vars(self).update(vars(_methods_of(getattr(_wrapped, distribution), distribution)))
         if name not in vars(self):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name)

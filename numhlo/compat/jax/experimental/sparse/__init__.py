@@ -7,6 +7,7 @@ products and scatters, in the elements' own order.
 
 from __future__ import annotations
 
+from numhlo.compat.jax.absent_names import raise_absent as _raise_absent
 from numhlo.compat.jax.experimental.sparse.base import CuSparseEfficiencyWarning as CuSparseEfficiencyWarning
 from numhlo.compat.jax.experimental.sparse.base import JAXSparse as JAXSparse
 from numhlo.compat.jax.experimental.sparse.base import SparseEfficiencyError as SparseEfficiencyError
@@ -63,7 +64,6 @@ from numhlo.compat.jax.experimental.sparse.rearranging import (
 )
 from numhlo.compat.jax.experimental.sparse.slicing import bcoo_dynamic_slice, bcoo_gather, bcoo_slice
 from numhlo.compat.jax.experimental.sparse.sparsifying import sparsify
-from numhlo.library.unsupported_names import raise_absent as _raise_absent
 
 __all__ = [
     "BCOO", "BCSR", "COO", "CSC", "CSR", "CuSparseEfficiencyWarning", "JAXSparse", "SparseEfficiencyError",

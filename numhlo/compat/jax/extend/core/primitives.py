@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from numhlo.compat.jax.absent_names import raise_absent as _raise_absent
 from numhlo.compat.jax.operation_primitives import NAMES, primitive_named
-from numhlo.library.unsupported_names import raise_absent as _raise_absent
 
 __all__: list[str] = []
 
