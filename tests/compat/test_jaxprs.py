@@ -135,3 +135,46 @@ def test_dead_equations_and_known_results():
     jaxpr, results, consts = partial_eval.trace_to_jaxpr_nounits(fun, pvals)
     assert results[0].is_known() and float(results[0].get_known()) == 4 and not results[1].is_known()
     assert [float(x) for x in compat.core.eval_jaxpr(jaxpr, (), *consts, 5.0)] == [15.0]
+
+
+MATRIX = np.array([[4.0, 1, 0], [1, 3, 1], [0, 1, 2]])
+STRUCTURED = {
+    "cholesky": (lambda j: j.lax.linalg.cholesky, MATRIX),
+    "conv_general_dilated": (lambda j: lambda x: j.lax.conv(x, x[:, :, :2], (1, 1), "SAME"), MATRIX[None, None]),
+    "eigh": (lambda j: j.lax.linalg.eigh, MATRIX),
+    "fft": (lambda j: lambda x: j.lax.fft(x, j.lax.FftType.RFFT, (3,)), MATRIX),
+    "gather": (lambda j: lambda x: x[j.numpy.array([2, 0])], MATRIX),
+    "lu": (lambda j: j.lax.linalg.lu, MATRIX),
+    "qr": (lambda j: j.lax.linalg.qr, MATRIX),
+    "reduce_window_max": (lambda j: lambda x: j.lax.reduce_window(x, -np.inf, j.lax.max, (2, 2), (1, 1), "VALID"), MATRIX),
+    "reduce_window_sum": (lambda j: lambda x: j.lax.reduce_window(x, 0.0, j.lax.add, (2, 2), (1, 1), "SAME"), MATRIX),
+    "round": (lambda j: j.numpy.round, MATRIX / 3),
+    "scatter": (lambda j: lambda x: x.at[j.numpy.array([2, 0])].set(7.0), MATRIX),
+    "scatter-add": (lambda j: lambda x: x.at[j.numpy.array([2, 0])].add(7.0), MATRIX),
+    "svd": (lambda j: j.lax.linalg.svd, MATRIX),
+    "top_k": (lambda j: lambda x: j.lax.top_k(x, 2), MATRIX),
+    "triangular_solve": (lambda j: lambda x: j.lax.linalg.triangular_solve(x, x, lower=True), MATRIX),
+}  # fmt: skip
+"""By primitive of operations with structure, a function of an array that becomes it."""
+
+
+@pytest.mark.parametrize("name", STRUCTURED)
+def test_operations_with_structure_are_primitives(name):
+    make, x = STRUCTURED[name]
+    function, array = make(compat), compat.numpy.asarray(x)
+    closed = compat.make_jaxpr(function)(array)
+    equation = next(e for e in closed.jaxpr.eqns if e.primitive.name == name)
+    assert equation.primitive is getattr(compat.extend.core.primitives, f"{name.replace('-', '_')}_p")
+    again = compat.extend.core.jaxpr_as_fun(closed)(array)
+    for found, wanted in zip(again, compat.tree.leaves(function(array)), strict=True):
+        np.testing.assert_array_equal(found, wanted, strict=True)
+    theirs = next(e for e in _all_equations(jax.make_jaxpr(make(jax))(x).jaxpr) if e.primitive.name == name)
+    assert equation.params.keys() <= {*theirs.params, "sort_eigenvalues"}
+    assert [v.aval.shape for v in equation.outvars] == [v.aval.shape for v in theirs.outvars]
+
+
+def _all_equations(jaxpr):
+    for equation in jaxpr.eqns:
+        yield equation
+        for inner in equation.params.values():
+            yield from _all_equations(inner.jaxpr) if hasattr(inner, "jaxpr") else ()

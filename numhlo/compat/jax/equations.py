@@ -11,6 +11,13 @@ from numhlo.compat.jax.avals import ShapedArray, aval_of_type
 from numhlo.compat.jax.jaxprs import ClosedJaxpr, DropVar, Jaxpr, JaxprEqn, Literal, Var, used_variables
 from numhlo.compat.jax.operation_primitives import PRIMITIVES, held_operation
 from numhlo.compat.jax.primitive_rules import PrimitiveRule
+from numhlo.compat.jax.structured_primitives import (
+    OPERATIONS,
+    RESULT_ORDERS,
+    WINDOWS,
+    composite_parts,
+    windows_of,
+)
 from numhlo.lowering.interpreter import free_values
 from numhlo.lowering.ir import Function, Op, Region, Value
 from numhlo.lowering.ops import control_flow
@@ -34,7 +41,7 @@ ALIKE = frozenset({
 """Operations whose primitive has their name, and no parameters that count."""
 
 COMPOSITES = frozenset({
-    "acos", "acosh", "asin", "asinh", "atan", "atanh", "bessel_i0e", "bessel_i1e", "conj", "cosh", "digamma",
+    "exp2", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bessel_i0e", "bessel_i1e", "conj", "cosh", "digamma",
     "erf", "erf_inv", "erfc", "igamma", "igammac", "lgamma", "nextafter", "polygamma", "sinh", "square", "zeta",
 })  # fmt: skip
 """Composites of numhlo's whose primitive has their name."""
@@ -119,6 +126,16 @@ def _is_neutral(kind: str, start: np.ndarray) -> bool:
     return bool(start == (1 if kind in ("prod", "and") else 0))
 
 
+def _reduce_window(op: Op) -> Parts | None:
+    inner = single_op(op.regions[0])
+    if len(op.operands) != 2 or inner is None or inner.definition.name not in WINDOWS:
+        return None
+    start = _constant(op.operands[1])
+    if start is None or not _is_neutral(REDUCERS[inner.definition.name], start):
+        return None
+    return WINDOWS[inner.definition.name], op.operands[:1], windows_of(op)
+
+
 def _dot(op: Op) -> Parts | None:
     numbers = op.attributes["dot_dimension_numbers"]
     if op.attributes.get("algorithm") is not None:
@@ -172,6 +189,7 @@ SPECIAL: Mapping[str, Callable[[Op], Parts | None]] = {
     "iota": _iota,
     "pad": _pad,
     "reduce": _reduce,
+    "reduce_window": _reduce_window,
     "reduce_precision": _with(
         "reduce_precision", ("exponent_bits", "exponent_bits"), ("mantissa_bits", "mantissa_bits")
     ),
@@ -212,7 +230,9 @@ class _Translation:
         primitive, operands, params = equation_of(op)
         atoms = [self.atoms[v] for v in operands]
         results = [self.variable(v) for v in op.results]
-        self.equations.append(JaxprEqn(atoms, list(results), primitive, params, source_info=op.location))
+        order = RESULT_ORDERS.get(primitive.name, range(len(results)))
+        outvars: list[Any] = [results[k] for k in order]
+        self.equations.append(JaxprEqn(atoms, outvars, primitive, params, source_info=op.location))
 
     def _constant(self, op: Op) -> None:
         array, aval = op.attributes["value"], aval_of_type(op.result.tensor)
@@ -242,6 +262,8 @@ def equation_of(op: Op) -> tuple[Any, Sequence[Value], dict[str, Any]]:
     structured = STRUCTURED.get(name)
     if structured is not None:
         parts = structured(op)
+    elif name in OPERATIONS:
+        parts = OPERATIONS[name](op)
     else:
         parts = SPECIAL.get(name, _plainly if RENAMED.get(name, name) in PLAIN else _nothing)(op)
     if parts is not None:
@@ -283,7 +305,7 @@ def _composite(op: Op) -> Parts | None:
     if name in ("numhlo.custom_jvp", "numhlo.custom_vjp"):
         return f"{short}_call", op.operands, {"call_jaxpr": closed_jaxpr(decomposition), "name": decomposition.name,
                                               "operation": op}  # fmt: skip
-    return None
+    return composite_parts(op)
 
 
 def _region(region: Region, around: Sequence[Value]) -> ClosedJaxpr:

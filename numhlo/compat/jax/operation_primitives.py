@@ -15,6 +15,7 @@ from numhlo.compat.jax import lax
 from numhlo.compat.jax.arrays import immutably
 from numhlo.compat.jax.jaxprs import ClosedJaxpr, eval_jaxpr
 from numhlo.compat.jax.primitives import Primitive
+from numhlo.compat.jax.structured_primitives import FUNCTIONS
 from numhlo.compat.jax.transformations import jit
 from numhlo.lowering.interpreter import free_values
 from numhlo.tracer.core.jax_types import HALVES, setting, settings
@@ -234,12 +235,15 @@ OTHERS: dict[str, tuple[Callable[..., Any], bool]] = {
 PRIMITIVES: dict[str, OperationPrimitive] = {
     **{name: OperationPrimitive(name, _elementwise(function)) for name, function in ELEMENTWISE.items()},
     **{name: OperationPrimitive(name, _with_parameters(*found)) for name, found in PARAMETERS.items()},
-    **{name: OperationPrimitive(name, *found) for name, found in OTHERS.items()},
+    **{name: OperationPrimitive(name, *found) for name, found in (OTHERS | FUNCTIONS).items()},
 }
 """By name, without the ``_p`` behind it that variables have."""
 
-NAMES = frozenset(f"{name}_p" for name in PRIMITIVES) | {"pjit_p"}
-"""What variables that hold primitives are called."""
+BY_VARIABLE = {
+    **{f"{name.replace('-', '_')}_p": made for name, made in PRIMITIVES.items()},
+    "pjit_p": PRIMITIVES["jit"],
+}
+"""By the names of variables that hold primitives."""
 
 
 def primitive_named(variable: str) -> OperationPrimitive:
@@ -250,7 +254,7 @@ def primitive_named(variable: str) -> OperationPrimitive:
     >>> primitive_named("sin_p")
     sin
     """
-    return PRIMITIVES["jit" if variable == "pjit_p" else variable.removesuffix("_p")]
+    return BY_VARIABLE[variable]
 
 
 _HELD: dict[tuple[str, bool], OperationPrimitive] = {}

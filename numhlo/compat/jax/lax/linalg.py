@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module as _import_module
+from typing import Any
+
 import numhlo.lax.linalg as _wrapped
 from numhlo.compat.jax.wrapping import attributes_of as _attributes_of
 
@@ -14,4 +17,10 @@ _LATE = {
     **{name: f"numhlo.compat.jax.lax_types:{name}" for name in _TYPES},
 }
 
-__all__, __getattr__, __dir__ = _attributes_of(_wrapped, globals(), late=_LATE)
+__all__, _find, __dir__ = _attributes_of(_wrapped, globals(), late=_LATE)
+
+
+def __getattr__(name: str) -> Any:
+    if name.endswith("_p"):
+        return getattr(_import_module("numhlo.compat.jax.extend.core.primitives"), name)
+    return _find(name)

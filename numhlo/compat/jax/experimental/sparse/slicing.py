@@ -145,7 +145,7 @@ def bcoo_gather(
     unique_indices, indices_are_sorted, fill_value : optional
         Accepted.
     mode : optional
-        That indices are promised to be in bounds.
+        That indices are promised to be in bounds, or moved there.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def bcoo_gather(
     """
     del unique_indices, indices_are_sorted, fill_value
     _require_sparse("bcoo_gather", operand)
-    if mode is not None and "promise" not in str(getattr(mode, "name", mode)).lower():
+    if mode is not None and not any(x in str(getattr(mode, "name", mode)).lower() for x in ("promise", "clip")):
         refuse(f"bcoo_gather: mode={mode}", "clip the indices, and leave mode out")
     starts = jnp.asarray(start_indices)
     numbers, ndim = dimension_numbers, operand.ndim

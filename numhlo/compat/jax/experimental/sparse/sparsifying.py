@@ -22,7 +22,7 @@ from numhlo.compat.jax.experimental.sparse.rearranging import (
     bcoo_squeeze,
     bcoo_transpose,
 )
-from numhlo.compat.jax.experimental.sparse.slicing import bcoo_dynamic_slice, bcoo_slice
+from numhlo.compat.jax.experimental.sparse.slicing import bcoo_dynamic_slice, bcoo_gather, bcoo_slice
 from numhlo.compat.jax.jaxprs import ClosedJaxpr, DropVar, Literal
 from numhlo.compat.jax.looking import trace_to_jaxpr
 from numhlo.tracer.core.arguments import ShapeDtypeStruct
@@ -95,6 +95,9 @@ RULES: Mapping[str, Rule] = {
     "div": arithmetic.divide,
     "dot_general": _dot,
     "dynamic_slice": lambda x, *starts, slice_sizes, **_: bcoo_dynamic_slice(x, starts, slice_sizes),
+    "gather": lambda x, at, *, dimension_numbers, slice_sizes, mode=None, **_: bcoo_gather(
+        x, at, dimension_numbers, slice_sizes, mode=mode
+    ),
     "integer_pow": _integer_pow,
     "mul": arithmetic.multiply,
     "reduce_sum": _reduce_sum,

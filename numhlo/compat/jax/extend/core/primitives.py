@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from numhlo.compat.jax.absent_names import raise_absent as _raise_absent
-from numhlo.compat.jax.operation_primitives import NAMES, primitive_named
+from numhlo.compat.jax.operation_primitives import BY_VARIABLE, primitive_named
 
 __all__: list[str] = []
 
 
 def __getattr__(name: str) -> Any:
-    if name in NAMES:
+    if name in BY_VARIABLE:
         return primitive_named(name)
     return _raise_absent(__name__, name, {})
 
 
 def __dir__() -> list[str]:
-    return sorted(NAMES)
+    return sorted(BY_VARIABLE)
