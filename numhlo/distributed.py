@@ -63,15 +63,16 @@ from numhlo.lowering.process_grid import (
 from numhlo.lowering.shards import parse_meshes
 from numhlo.shard_programs import ShardProgram as ShardProgram
 from numhlo.shard_programs import lower_shard as lower_shard
+from numhlo.shard_programs import partition as partition
 from numhlo.stablehlo import Module
 from numhlo.switches import value_of
 from numhlo.tracer.core.array import Array
 
 __all__ = [
     "Mesh", "NamedSharding", "PartitionSpec", "ProcessGrid", "ShardProgram", "all_gather", "all_to_all", "axis_index",
-    "axis_size", "halo_exchange", "initialize", "lower_shard", "make_mesh", "pbroadcast", "pcast", "pmax", "pmean",
-    "pmin", "ppermute", "process_count", "process_index", "pshuffle", "psum", "psum_scatter", "sendrecv", "shard_map",
-    "shutdown",
+    "axis_size", "halo_exchange", "initialize", "lower_shard", "make_mesh", "partition", "pbroadcast", "pcast", "pmax",
+    "pmean", "pmin", "ppermute", "process_count", "process_index", "pshuffle", "psum", "psum_scatter", "sendrecv",
+    "shard_map", "shutdown",
 ]  # fmt: skip
 
 

@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import numhlo.library.sharding.partition_rules  # noqa: F401 - ops get their rules
 from numhlo.library.lax.collective_moves import all_gather
 from numhlo.library.sharding.meshes import AbstractMesh, PartitionSpec
+from numhlo.library.sharding.partitioning import partition
 from numhlo.library.sharding.parts import Sizes, part_shape
-from numhlo.library.sharding.shard_map import MapPlan, trace_mapped
+from numhlo.library.sharding.shard_map import MapPlan, spread_specs, trace_mapped
 from numhlo.library.sharding.varying_axes import REDUCING
 from numhlo.lowering.ir import Function, Module, Op, TensorType, Value
 from numhlo.lowering.ops import communication, conversion, layout
@@ -25,7 +27,17 @@ from numhlo.lowering.ops.control_flow import CUSTOM_CALL
 from numhlo.lowering.ops.dimension_numbers import ChannelHandle
 from numhlo.lowering.ops.primitive import Primitive
 from numhlo.lowering.passes.legalizer import Builder, Legalizer, Rule
-from numhlo.tracer.building import PyTreeDef, asarray, new_trace, shape_of, tree_leaves
+from numhlo.tracer.building import (
+    PyTreeDef,
+    asarray,
+    new_trace,
+    run_traced,
+    shape_of,
+    tree_flatten,
+    tree_leaves,
+    tree_unflatten,
+)
+from numhlo.tracer.building.derivatives import stage
 from numhlo.tracer.building.named_axes import Collective, collective_of
 
 CHANNEL = ChannelHandle(1, 1)
@@ -73,9 +85,41 @@ def lower_for_devices(plan: MapPlan, args: tuple[Any, ...]) -> DeviceProgram:
     sizes = dict(plan.mesh.shape)
     constants = [np.asarray(x) for x in made.staged.captures]
     main = _Lowering(sizes, made.function).main(count, constants)
-    module = Module([main], f"shard_{made.function.name}")
-    module.attributes = {"mhlo.num_partitions": np.int32(plan.mesh.size), "mhlo.num_replicas": np.int32(1)}
+    module = _module(main, made.function.name, plan)
     return DeviceProgram(module, sizes, made.in_specs[:count], made.out_specs, shapes, made.staged.out_tree)
+
+
+def partition_for_devices(plan: MapPlan, args: tuple[Any, ...]) -> DeviceProgram:
+    """Return the program of one device of a function of whole arrays, for arguments of these types.
+
+    Parameters
+    ----------
+    plan : MapPlan
+        Its function takes and returns whole arrays.
+    args : tuple of pytrees of array_like
+        Their values do not matter.
+    """
+    leaves, tree = tree_flatten(args)
+    sizes = dict(plan.mesh.shape)
+    in_specs = spread_specs(plan.in_specs, args, "in_specs")
+    types = [TensorType(shape_of(x), asarray(x).dtype) for x in leaves]
+    name = getattr(plan.fun, "__name__", "function")
+    with new_trace():
+        staged = stage(
+            name, lambda given: run_traced(plan.fun, *tree_unflatten(tree, given)), types, [None] * len(types)
+        )
+    count = len(staged.function.body.returns)
+    out_specs = spread_specs(plan.out_specs, tree_unflatten(staged.out_tree, range(count)), "out_specs")
+    main = partition(staged.function, in_specs, out_specs, [np.asarray(x) for x in staged.captures], sizes)
+    return DeviceProgram(
+        _module(main, name, plan), sizes, in_specs, out_specs, [t.shape for t in types], staged.out_tree
+    )
+
+
+def _module(main: Function, name: str, plan: MapPlan) -> Module:
+    module = Module([main], f"shard_{name}")
+    module.attributes = {"mhlo.num_partitions": np.int32(plan.mesh.size), "mhlo.num_replicas": np.int32(1)}
+    return module
 
 
 def lower_gathering(program: DeviceProgram) -> DeviceProgram:
