@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.backend.primitives.storage import wrapped
+
 SPLITTER = 134217729.0  # 2**27 + 1 splits a float64 into halves of 26 bits
 
 
@@ -167,12 +169,12 @@ def product_error(lhs: Any, rhs: Any, product: Any) -> Any:
     One instruction where the processor multiplies and adds at once; elsewhere, and here, Dekker's 16 (1971). Both have
     the same bits unless a factor is above 2**996 or the product below 2**-969.
     """
-    lhs_high, lhs_low = halves(lhs)
-    rhs_high, rhs_low = halves(rhs)
+    lhs_high, lhs_low = _halves(lhs)
+    rhs_high, rhs_low = _halves(rhs)
     return ((lhs_high * rhs_high - product) + lhs_high * rhs_low + lhs_low * rhs_high) + lhs_low * rhs_low
 
 
-def halves(value: Any) -> Any:
+def _halves(value: Any) -> Any:
     """Return a float64 as a sum of two of 26 bits each."""
     with np.errstate(all="ignore"):
         big = value * SPLITTER
@@ -194,9 +196,3 @@ def is_nan(value: Any) -> Any:
 def is_finite(value: Any) -> Any:
     """Return whether a float is neither infinite nor NaN."""
     return math.isfinite(value)
-
-
-def wrapped(number: int, dtype: np.dtype) -> Any:
-    """Return an integer modulo the range of a type."""
-    width = dtype.itemsize * 8
-    return np.dtype(f"u{dtype.itemsize}").type(number & ((1 << width) - 1)).view(dtype)

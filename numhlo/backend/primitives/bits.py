@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.backend.primitives.arithmetic import wrapped
 from numhlo.backend.primitives.narrow_floats import narrowed, widened
+from numhlo.backend.primitives.storage import wrapped
 
 
 def bits_of_f32(value: Any) -> Any:

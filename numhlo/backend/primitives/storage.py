@@ -86,3 +86,9 @@ def storage_name(dtype: np.dtype) -> str:
 def register_name(dtype: np.dtype) -> str:
     """Return the suffix of the type that a dtype's elements have in a register, such as ``f32`` for float16."""
     return storage_name(STORAGES[storage_name(dtype)].register)
+
+
+def wrapped(number: int, dtype: np.dtype) -> Any:
+    """Return an integer modulo the range of a type."""
+    width = dtype.itemsize * 8
+    return np.dtype(f"u{dtype.itemsize}").type(number & ((1 << width) - 1)).view(dtype)
