@@ -6,7 +6,6 @@ The only file of the face that reads the environment. A variable is read once, w
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import warnings
@@ -17,8 +16,11 @@ from typing import Any
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir.late_modules import late
 from numhlo.lowering.ir.records import record
 from numhlo.lowering.ir.scoped_values import ScopedValue
+
+difflib = late("difflib")
 
 OFF_ON = ("0", "1")
 ALL = "all"

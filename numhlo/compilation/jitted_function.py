@@ -22,7 +22,6 @@ from numhlo.compilation.captured_walk import CapturedWalk
 from numhlo.compilation.disabling import is_disabled
 from numhlo.compilation.dispatch import MISS, RebindingRoute, Route
 from numhlo.compilation.entry import Entry, strides_of
-from numhlo.compilation.explain import explain
 from numhlo.compilation.garbage import build
 from numhlo.compilation.interludes import is_interlude
 from numhlo.compilation.keys import CallKey, InstanceKey, describe_key, leaf_keys
@@ -64,6 +63,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_explanations = late("numhlo.compilation.explain")
 _stages = late("numhlo.compilation.stages")
 
 
@@ -455,7 +455,8 @@ class JittedFunction(Generic[P, R]):
 
     def explain(self) -> str:
         """Return, for every entry of the cache, its signature, why it was traced, and what runs how."""
-        return explain(self._name, self._cache)
+        text: str = _explanations.explain(self._name, self._cache)
+        return text
 
     def clear_cache(self) -> None:
         """Forget all that was compiled."""

@@ -12,9 +12,9 @@ import numpy as np
 
 from numhlo.compilation.garbage import load
 from numhlo.compilation.observer import Observer
-from numhlo.lowering.checking import CheckedInterpreter
 from numhlo.lowering.interpreter import Interpreter
 from numhlo.lowering.ir import Function
+from numhlo.lowering.ir.late_modules import late
 from numhlo.lowering.passes.pipeline import optimize
 from numhlo.switches import value_of
 from numhlo.tracer.core.array import Array
@@ -22,6 +22,9 @@ from numhlo.tracer.core.array import Array
 if TYPE_CHECKING:
     from numhlo.backend.executable import Executable
     from numhlo.backend.program import Kernel
+    from numhlo.lowering.checking import CheckedInterpreter
+
+_checking = late("numhlo.lowering.checking")
 
 
 @cache
@@ -91,7 +94,7 @@ class InterpretedProgram:
         self._run: Interpreter | CheckedInterpreter
         self.function: Function | None = function
         if checks:
-            self._run = CheckedInterpreter(function, checks)
+            self._run = _checking.CheckedInterpreter(function, checks)
         else:
             with observer.timed("passes"):
                 optimized = self.function = optimize(function, after_pass=observer.after_pass)

@@ -8,9 +8,8 @@ from __future__ import annotations
 from itertools import count
 from typing import Any, Generic, Protocol
 
-from typing_extensions import TypeVar
-
 from numhlo.lowering.ir import Location, Region, TensorType, Value
+from numhlo.lowering.ir.type_variables import TypeVar
 from numhlo.tracer.core.strides import Strides, contiguous_strides
 
 TraceT = TypeVar("TraceT", default=Any)

@@ -11,9 +11,8 @@ import weakref
 from collections.abc import Hashable, Sequence
 from typing import Any, Generic
 
-from typing_extensions import TypeVar
-
 from numhlo.lowering.ir import Function, Op
+from numhlo.lowering.ir.type_variables import TypeVar
 from numhlo.lowering.ops import control_flow
 from numhlo.tracer.core.bind import bind
 from numhlo.tracer.core.lanes import Lanes

@@ -14,8 +14,8 @@ from typing import Any
 
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir.late_modules import late
 from numhlo.tracer.core.installed_code import has_library_code
-from numhlo.tracer.python.autograph import staging
 from numhlo.tracer.python.code_references import decides
 from numhlo.tracer.python.plain_numpy import CODES, Exchange, exchanged_callee, rewrites, with_code
 from numhlo.tracer.python.source.marked_calls import CALLEE, RUNTIME
@@ -113,5 +113,5 @@ def _rewritten_if_possible(fun: FunctionType) -> Callable[..., Any] | None:
         return None
 
 
-RUN = {CALLEE: Exchange(_called), RUNTIME: staging}
+RUN = {CALLEE: Exchange(_called), RUNTIME: late("numhlo.tracer.python.autograph.staging")}
 """What stands in the places of the marks of rewritten branches and loops."""
