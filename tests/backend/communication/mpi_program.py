@@ -73,6 +73,34 @@ def grids() -> None:
     say(f"training: {same_bits([found], expected) and is_right}")
 
 
+def loss(w: np.ndarray, x: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Return the mean squared error of a small network."""
+    return np.mean((np.tanh(x @ w) - t) ** 2)
+
+
+def traced() -> None:
+    """Run a step of training that is traced: gradients on a part of the data, averaged by a collective."""
+    rank, count = process_index(), process_count()
+    rng = np.random.default_rng(1)
+    w, x, t = rng.normal(size=(3, 2)), rng.normal(size=(8, 3)), rng.normal(size=(8, 2))
+    rows, everywhere = distributed.PartitionSpec("x"), distributed.PartitionSpec()
+    lower = distributed.lower_shard(
+        lambda w, x, t: (
+            w - 0.1 * distributed.pmean(numhlo.grad(loss)(distributed.pcast(w, "x", to="varying"), x, t), "x")
+        ),
+        mesh=distributed.make_mesh((count,), "x"),
+        in_specs=(everywhere, rows, rows),
+        out_specs=everywhere,
+    )
+    program = lower(w, x, t)
+    parts = program.split(w, x, t)
+    expected = ProcessGrid(partitions=count).run(program.module, parts)[rank]
+    found = program.module.run("main", *parts[rank])
+    y = np.tanh(x @ w)
+    slope = x.T @ (2 * (y - t) * (1 - y * y)) / t.size
+    say(f"traced: {same_bits(found, expected) and np.allclose(found[0], w - 0.1 * slope, 1e-12)}")
+
+
 def channels() -> None:
     """Send to the other process; refuse where it is not clear who that is, and hosts."""
     token, kind = "!stablehlo.token", "channel_handle = #stablehlo.channel_handle<handle = 5, type = 1>"
@@ -203,7 +231,21 @@ def main(names: list[str]) -> None:
 
 CASES = {
     f.__name__: f
-    for f in (collectives, subgroups, grids, channels, alone, raises, ends, leaves, killed, differs, diverges, waits)
+    for f in (
+        collectives,
+        subgroups,
+        grids,
+        traced,
+        channels,
+        alone,
+        raises,
+        ends,
+        leaves,
+        killed,
+        differs,
+        diverges,
+        waits,
+    )
 }
 
 if __name__ == "__main__":
