@@ -20,10 +20,10 @@ from numhlo.compilation.programs import load_backend
 from numhlo.compilation.reports import describe_program, kernel_sources
 from numhlo.display import program_html
 from numhlo.lowering import ir
-from numhlo.lowering.bytecode import MAGIC, read_bytecode, write_artifact
+from numhlo.lowering.bytecode import MAGIC, MARK, parse_vhlo, print_artifact, read_bytecode, write_artifact
 from numhlo.lowering.hlo import BEGIN, is_proto, parse_hlo, parse_hlo_proto, print_hlo, write_hlo_proto
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
+from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ops.dimension_numbers import DotDimensionNumbers, GatherDimensionNumbers, ScatterDimensionNumbers
 from numhlo.lowering.ops.process_groups import GridShape, grid_for, require_size
 from numhlo.lowering.passes.legalize_quantized import express_module
@@ -31,23 +31,14 @@ from numhlo.lowering.strict_verifier import verify_strictly
 from numhlo.lowering.text import parse as parse_text
 from numhlo.lowering.text import print_module
 from numhlo.lowering.text.excerpts import marking
-from numhlo.lowering.text.program_files import read_whole
+from numhlo.lowering.text.program_files import decoded, read_whole
 from numhlo.lowering.verifier import verify
 from numhlo.tracer.core.array import Array
 
 __all__ = [
-    "Builder",
-    "DotDimensionNumbers",
-    "GatherDimensionNumbers",
-    "Handle",
-    "Module",
-    "ProgramFunction",
-    "ScatterDimensionNumbers",
-    "deserialize",
-    "from_hlo",
-    "load",
-    "parse",
-]
+    "Builder", "DotDimensionNumbers", "GatherDimensionNumbers", "Handle", "Module", "ProgramFunction",
+    "ScatterDimensionNumbers", "deserialize", "from_hlo", "load", "parse",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:
@@ -177,6 +168,22 @@ class Module:
             If that version lacks an op, what the op says, or a type, or if there is no such version.
         """
         return write_artifact(self.graph, version)
+
+    def as_vhlo_text(self, version: str | None = None) -> str:
+        """Return what a portable artifact holds, as text in the dialect vhlo: ops as a version of StableHLO has them.
+
+        Parameters
+        ----------
+        version : str, optional
+            As of `serialize`, which raises the same.
+
+        Examples
+        --------
+        >>> module = parse("func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }")
+        >>> parse(module.as_vhlo_text("1.0.0")).functions
+        {'main': <function @main(tensor<f32>) -> (tensor<f32>)>}
+        """
+        return Page(print_artifact(write_artifact(self.graph, version)))
 
     def verify(self, *, strict: bool = False) -> None:
         """Check that the program is well formed and obeys the constraints of the specification.
@@ -355,7 +362,7 @@ def parse(text: str, name: str = "<string>", *, strict: bool = False) -> Module:
             where=capture_location(),
             fix="call .as_text() or str() on what another library made; deserialize reads bytes, load a file",
         )
-    module = Module(parse_text(text, name, strict=strict))
+    module = Module(parse_vhlo(text, name) if MARK in text else parse_text(text, name, strict=strict))
     if strict:
         with marking(text, name):
             module.verify(strict=True)
@@ -480,15 +487,7 @@ def from_bytes(data: bytes, name: str, *, strict: bool = False) -> Module:
         return _verified(Module(read_bytecode(data, name)), strict)
     if is_proto(data):
         return _verified(from_hlo(data, name), strict)
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise UnsupportedError(
-            f"{name} is neither text nor MLIR bytecode",
-            where=capture_location(),
-            why="numhlo reads StableHLO and HLO as text",
-            fix="for an artifact of jax.export: str(jax.export.deserialize(data).mlir_module())",
-        ) from None
+    text = decoded(data, name)
     if text.lstrip().startswith(BEGIN):
         return _verified(from_hlo(text, name), strict)
     return parse(text, name, strict=strict)

@@ -127,7 +127,7 @@ WHOLES: dict[str, dict[str, str]] = {
         "functions and calls": "call graphs without recursion, functions without a module",
         "chlo": "read, and decomposed or computed",
         "index and shape": "refused by name",
-        "bytecode": "read and written, portable artifacts for every version from 0.9.0 to 1.17.0",
+        "bytecode": "read and written, portable artifacts for every version from 0.9.0 to 1.17.0; vhlo as text, too",
     },
     "Execution": {
         "order": "any order that data allow gives the same; unused pure ops need not run, effects do",

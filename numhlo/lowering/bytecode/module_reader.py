@@ -15,17 +15,16 @@ from numhlo.lowering.bytecode.locations import LocationDecoder
 from numhlo.lowering.bytecode.operations import RawOp, RawRegion
 from numhlo.lowering.bytecode.properties import ALL, read_properties
 from numhlo.lowering.bytecode.shape_dialects import ASSUMING, YIELD, Translator, meaning_of
-from numhlo.lowering.bytecode.upgrades import upgrade
+from numhlo.lowering.bytecode.upgrades import definition_of, fit, upgrade_op
 from numhlo.lowering.bytecode.vhlo_table import VERSIONED
 from numhlo.lowering.ir import UNKNOWN, Function, Module, Op, Region, Type, Value
-from numhlo.lowering.ops.primitive import MISSING, Primitive
+from numhlo.lowering.ops.primitive import Primitive
 from numhlo.lowering.text.attribute_printer import print_dictionary, print_name
 from numhlo.lowering.text.foreign import ForeignLine, Signature
-from numhlo.lowering.text.parse_attributes import fitted
-from numhlo.lowering.text.parser import arity, fits_in_32_bits
+from numhlo.lowering.text.parser import arity
 from numhlo.lowering.text.printer import PREAMBLE
 from numhlo.lowering.text.shape_meanings import Meaning, stands_for
-from numhlo.lowering.text.unregistered import fill_declaration, find_definition
+from numhlo.lowering.text.unregistered import fill_declaration
 
 MODULE, CAST, MESH = "builtin.module", "builtin.unrealized_conversion_cast", "sdy.mesh"
 FUNCTIONS = frozenset({"func.func", "vhlo.func_v1"})
@@ -90,22 +89,12 @@ class ModuleReader:
             return found
         given = self._raw_attributes(op)
         versioned = VERSIONED.get(self._names[op.name])
-        if versioned is not None:
-            missing = next((name for name in versioned.attributes if name not in given), None)
-            if missing is not None:
-                self._fail(op, f"{versioned.full_name} needs the attribute {missing}")
-            given = upgrade(versioned.name, given, self._decoder.functions)
-        for attribute in definition.attributes:
-            if attribute.name in given:
-                value = fitted(attribute.kind, given[attribute.name])
-                if value is None:
-                    self._fail(op, f"{attribute.name} of {definition.name} must be of kind {attribute.kind}")
-                given[attribute.name] = value
-                if attribute.kind == "i32" and not fits_in_32_bits(value):
-                    self._fail(op, f"{attribute.name} of {definition.name} takes 32 bits")
-            elif attribute.default is MISSING:
-                self._fail(op, f"{definition.name} needs the attribute {attribute.name}")
-        found = self._attributes[key] = {**definition.defaults, **given}
+        try:
+            if versioned is not None:
+                given = upgrade_op(versioned, given, self._decoder.functions)
+            found = self._attributes[key] = fit(definition, given)
+        except MalformedError as error:
+            self._fail(op, error.what)
         return found
 
     # -- modules
@@ -300,12 +289,10 @@ class ModuleReader:
         return values
 
     def _definition(self, raw: RawOp, name: str) -> Primitive:
-        versioned = VERSIONED.get(name)
-        if versioned is None and name.startswith("vhlo."):
-            self._fail(raw, f"{name} is an op of a newer version of StableHLO")
-        if versioned is not None:
-            name = "func.call" if versioned.name == "call" else f"stablehlo.{versioned.name}"
-        return find_definition(name)
+        try:
+            return definition_of(name)
+        except MalformedError as error:
+            self._fail(raw, error.what)
 
     def _region(self, op: RawOp, raw: RawRegion, scope: Scope) -> Region:
         if not raw.has_block:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.bytecode.cursor import MalformedError
+from numhlo.lowering.bytecode.vhlo_table import VERSIONED, VersionedOp
 from numhlo.lowering.ir import Function
 from numhlo.lowering.ops.dimension_numbers import (
     ChannelHandle,
@@ -21,7 +22,11 @@ from numhlo.lowering.ops.dimension_numbers import (
     GatherDimensionNumbers,
     ScatterDimensionNumbers,
 )
+from numhlo.lowering.ops.primitive import MISSING, Primitive
 from numhlo.lowering.text.foreign import ForeignAttribute
+from numhlo.lowering.text.parse_attributes import fitted
+from numhlo.lowering.text.parser import fits_in_32_bits
+from numhlo.lowering.text.unregistered import find_definition
 
 Attributes = dict[str, Any]
 
@@ -100,6 +105,47 @@ def upgrade(name: str, given: Attributes, functions: Mapping[str, Function]) -> 
             raise MalformedError("called_computations must be an array")
         found["called_computations"] = tuple(_function(item, functions) for item in called)
     return {key: value for key, value in found.items() if not _is_default(name, key, value)}
+
+
+def fit(definition: Primitive, given: Attributes) -> Attributes:
+    """Return an op's attributes as its definition has them, with defaults for those that are absent.
+
+    Raises
+    ------
+    MalformedError
+        If one that must be there is absent, or one is not of its kind.
+    """
+    found = {**definition.defaults, **given}
+    for attribute in definition.attributes:
+        name = attribute.name
+        if name not in given:
+            if attribute.default is MISSING:
+                raise MalformedError(f"{definition.name} needs the attribute {name}")
+            continue
+        value = found[name] = fitted(attribute.kind, given[name])
+        if value is None:
+            raise MalformedError(f"{name} of {definition.name} must be of kind {attribute.kind}")
+        if attribute.kind == "i32" and not fits_in_32_bits(value):
+            raise MalformedError(f"{name} of {definition.name} takes 32 bits")
+    return found
+
+
+def upgrade_op(versioned: VersionedOp, given: Attributes, functions: Mapping[str, Function]) -> Attributes:
+    """Return the attributes of an op of vhlo as StableHLO has them; all that the op has must be there."""
+    missing = next((name for name in versioned.attributes if name not in given), None)
+    if missing is not None:
+        raise MalformedError(f"{versioned.full_name} needs the attribute {missing}")
+    return upgrade(versioned.name, given, functions)
+
+
+def definition_of(name: str) -> Primitive:
+    """Return the definition of an op by its full name, of vhlo or of any other dialect."""
+    versioned = VERSIONED.get(name)
+    if versioned is None and name.startswith("vhlo."):
+        raise MalformedError(f"{name} is an op of a newer version of StableHLO")
+    if versioned is not None:
+        name = "func.call" if versioned.name == "call" else f"stablehlo.{versioned.name}"
+    return find_definition(name)
 
 
 def _function(name: Any, functions: Mapping[str, Function]) -> Function:

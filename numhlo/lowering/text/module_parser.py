@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,18 +21,26 @@ from numhlo.lowering.text.unregistered import fill_declaration
 _VISIBILITIES = ("public", "private", "nested")
 _MODULE_WORDS = frozenset({"module", "builtin.module"})
 _MODULES = _MODULE_WORDS | {'"builtin.module"'}
-_DEFINITIONS = _MODULES | {"func.func", '"func.func"'}
+_DEFINITIONS = frozenset(_MODULES | {"func.func", '"func.func"'})
 _GLOBAL = "ml_program.global"
 _BYTECODE = "ML\xefR"
 
 
 class ModuleParser(Parser):
-    """Reads a text from its first token to its last."""
+    """Reads a text from its first token to its last.
+
+    Attributes
+    ----------
+    definitions : frozenset of str
+        Tokens that define a function or a module.
+    """
+
+    definitions: ClassVar[frozenset[str]] = _DEFINITIONS
 
     def __init__(self, text: str, name: str) -> None:
         super().__init__(text, name)
         self.module = Module([])
-        self._definitions = [k for k, token in enumerate(self.tokens) if token in _DEFINITIONS]
+        self._definitions = [k for k, token in enumerate(self.tokens) if token in self.definitions]
         self._names = [k for k, token in enumerate(self.tokens) if token == "sym_name"]
         self._find_aliases()
         self.functions = self._functions_between(0, len(self.tokens))
@@ -132,7 +140,7 @@ class ModuleParser(Parser):
         elif token == _GLOBAL:
             self._skip_global()
         elif token.startswith('"vhlo.'):
-            raise self.complaint("this is VHLO, not StableHLO: deserialize the artifact, and print what comes of it")
+            raise self.complaint("this is VHLO, which numhlo.stablehlo.parse reads")
         else:
             raise self.error("a module, a function or an alias")
 

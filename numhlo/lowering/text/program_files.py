@@ -44,3 +44,22 @@ def _read_pipe(path: str | PathLike[str]) -> bytes:
         why="to wait for a writer could take for ever",
         fix="give a file, or begin to write first",
     )
+
+
+def decoded(data: bytes, name: str) -> str:
+    """Return the text that data are.
+
+    Raises
+    ------
+    UnsupportedError
+        If they are none; ``name`` says whose they are.
+    """
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise UnsupportedError(
+            f"{name} is neither text nor MLIR bytecode",
+            where=capture_location(),
+            why="numhlo reads StableHLO and HLO as text",
+            fix="for an artifact of jax.export: str(jax.export.deserialize(data).mlir_module())",
+        ) from None

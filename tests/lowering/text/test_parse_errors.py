@@ -160,9 +160,7 @@ AT_THE_TOP = {
     ),
     "module \x00 {}": "expected '{', found '\\x00'",
     "#a = #a module attributes {x = #a} {}": "attribute alias #a is defined by itself",
-    'module { "vhlo.func_v1"() ({}) : () -> () }': (
-        "this is VHLO, not StableHLO: deserialize the artifact, and print what comes of it"
-    ),
+    'module { "vhlo.func_v1"() ({}) : () -> () }': ("this is VHLO, which numhlo.stablehlo.parse reads"),
     "module attributes {x = [[[": "expected a type, found end of text",
 }
 
