@@ -126,7 +126,7 @@ def bytecode(seed: int, count: int) -> Iterator[bytes]:
 
 
 def bytecode_outcome(content: bytes) -> str:
-    """Return whether bytecode is read, printed and written again, or refused.
+    """Return whether bytecode is read, printed, written again and verified, or refused.
 
     Raises
     ------
@@ -136,8 +136,9 @@ def bytecode_outcome(content: bytes) -> str:
     start = time.process_time()
     try:
         module = stablehlo.deserialize(content)
-        module.as_text()
-        module.serialize()
+        module.as_text(generic=True, locations=True)
+        module.as_vhlo_text()
+        module.verify()
     except NumhloError:
         return "refused"
     if time.process_time() - start > MOST_SECONDS:

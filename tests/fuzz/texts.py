@@ -36,6 +36,7 @@ def programs() -> tuple[str, ...]:
     texts = [FORMS, OLD, TENSORFLOW, TORCH]
     for module in MODULES.values():
         texts += [print_module(module), print_module(module, generic=True), print_module(module, locations=True)]
+    texts += [stablehlo.Module(module).as_vhlo_text() for module in list(MODULES.values())[::10]]
     texts += [body(text) for pair in SAME.values() for text in pair]
     texts += [body(line) for line in LINES.values()] + [shape_program(text) for text in SHAPES]
     texts += [path.read_text(encoding="utf-8") for path in sorted(EXPORTS.glob("*/*.mlir"))]

@@ -173,6 +173,8 @@ def _group(name: str, found: Attributes) -> None:
         parts = {field: found.pop(field) for field in ALGORITHM}
         types = {field: str(parts[field]) for field in ALGORITHM[:3]}
         if types["accumulation_type"] != "none":
+            if not all(isinstance(parts[field], int) for field in ALGORITHM[3:]):
+                raise MalformedError("the numbers of an algorithm must be integers")
             found["algorithm"] = DotAlgorithm(**{**parts, **types})
 
 

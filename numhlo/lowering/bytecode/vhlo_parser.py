@@ -18,7 +18,7 @@ from numhlo.lowering.bytecode.vhlo_table import VERSIONED
 from numhlo.lowering.ir import Module, Op, Region, TensorType, TokenType, TupleType, Type, Value
 from numhlo.lowering.ir.types import ELEMENT_TYPES
 from numhlo.lowering.text.foreign import BOUNDS, ForeignAttribute, Signature, foreign_type
-from numhlo.lowering.text.module_parser import ModuleParser
+from numhlo.lowering.text.module_parser import ModuleParser, are_dictionaries
 from numhlo.lowering.text.parse_types import tensor_type_from_text
 from numhlo.lowering.text.unregistered import unregistered
 
@@ -287,7 +287,7 @@ class VhloParser(ModuleParser):
         function.location = self.parse_location_of(function.location)
 
     def _dictionaries(self, given: Any) -> list[dict[str, Any]]:
-        if not isinstance(given, tuple) or not all(isinstance(item, dict) for item in given):
+        if not are_dictionaries(given):
             raise self.complaint("attributes of arguments and results must be dictionaries", self.index - 1)
         return list(given) if any(given) else []
 

@@ -5,16 +5,16 @@ What is printed is what the bytes hold: ops in the version that the artifact is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.bytecode.container import Container, read_container
+from numhlo.lowering.bytecode.container import Container
 from numhlo.lowering.bytecode.cursor import ByteCursor
 from numhlo.lowering.bytecode.decoder import Decoder
 from numhlo.lowering.bytecode.hlo_dialects import API_VERSIONS
-from numhlo.lowering.bytecode.operations import OperationReader, RawOp, RawRegion
+from numhlo.lowering.bytecode.operations import RawOp, RawRegion
 from numhlo.lowering.bytecode.properties import read_properties
 from numhlo.lowering.bytecode.vhlo_table import VERSIONED
 from numhlo.lowering.ir import DYNAMIC, Function, IndexTensorType, TensorType, TokenType, TupleType, Type
@@ -31,23 +31,6 @@ Names = list[tuple[str, str]]
 """What the values around are called and their types, by their numbers."""
 
 
-def print_artifact(data: bytes) -> str:
-    """Return the text of a portable artifact, in the dialect vhlo.
-
-    Raises
-    ------
-    MalformedError
-        If the bytes are malformed.
-    UnsupportedError
-        If vhlo's text has no form for a type.
-    """
-    container = read_container(data)
-    printer = VhloPrinter(container)
-    for op in OperationReader(container).read():
-        printer.print_op(op, "", "%0", [])
-    return "".join(printer.parts)
-
-
 class VhloPrinter:
     """Writes ops of bytecode into a list of pieces."""
 
@@ -57,6 +40,12 @@ class VhloPrinter:
         self._spelled: dict[int, str] = {}
         self._count = 0
         self.parts: list[str] = []
+
+    def print(self, ops: Iterable[RawOp]) -> str:
+        """Return the text of the ops at the top."""
+        for op in ops:
+            self.print_op(op, "", "%0", [])
+        return "".join(self.parts)
 
     def print_op(self, op: RawOp, margin: str, made: str, names: Names) -> None:
         """Write an op, whose results are called ``made``, and the end of its line."""

@@ -382,6 +382,8 @@ class ModuleParser(Parser):
         function.location = place
         self._parse_generic_body(function, signature)
         argument_attributes, result_attributes = attributes.pop("arg_attrs", ()), attributes.pop("res_attrs", ())
+        if not are_dictionaries(argument_attributes) or not are_dictionaries(result_attributes):
+            raise self.complaint("attributes of arguments and results must be dictionaries", first)
         _set_attributes(function, argument_attributes, result_attributes)
         function.attributes = attributes
         self.index = behind
@@ -399,6 +401,11 @@ class ModuleParser(Parser):
         self._check_results(function, signature.results)
         self.expect("}")
         self.forget(scope)
+
+
+def are_dictionaries(given: Any) -> bool:
+    """Return whether attributes of arguments or results are what they must be."""
+    return isinstance(given, tuple) and all(isinstance(item, dict) for item in given)
 
 
 def _set_attributes(

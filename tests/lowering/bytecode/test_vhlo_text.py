@@ -72,6 +72,20 @@ ADD = """module {
 }"""
 
 
+def test_attributes_of_arguments_must_be_dictionaries_in_the_generic_form():
+    for name, wrong in (("vhlo.func_v1", "#vhlo.array_v1<[#vhlo.bool_v1<true>]>"), ("func.func", "[unit]")):
+        text = print_artifact(write_artifact(parse("func.func private @f(tensor<f32>)")))
+        if name == "func.func":
+            text = (
+                f'"builtin.module"() ({{ "func.func"() <{{arg_attrs = {wrong}, function_type = () -> (), '
+                'sym_name = "f", sym_visibility = "private"}> ({}) : () -> () }) : () -> ()'
+            )
+        else:
+            text = text.replace("arg_attrs = #vhlo.array_v1<[]>", f"arg_attrs = {wrong}")
+        with pytest.raises(ParseError, match="attributes of arguments and results must be dictionaries"):
+            parse_vhlo(text)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "what"),
     [
