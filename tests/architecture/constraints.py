@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tests.architecture.source_tree import ROOT
+from tests.lowering.constraints.cases import cases
 from tests.lowering.constraints.listing import listed
-from tests.lowering.constraints.verdicts import BY_GRAMMAR, verdicts
+from tests.lowering.constraints.verdicts import BY_GRAMMAR, verdict
 
 PAGE = ROOT / "docs" / "constraints.md"
 HEADER = """\
@@ -34,7 +35,7 @@ def checker(row: tuple[str, str]) -> str:
     """Return who checks a constraint."""
     if row in BY_GRAMMAR:
         return f"grammar: {BY_GRAMMAR[row]}"
-    found = {verdict for _, verdict in verdicts().get(row, ())}
+    found = {verdict(case) for case in cases() if (case.op, case.constraint) == row}
     if found == {"always"}:
         return "always"
     if found == {"strict"}:
@@ -42,18 +43,22 @@ def checker(row: tuple[str, str]) -> str:
     return "always in part, strict" if found == {"always", "strict"} else "nobody"
 
 
-def page_lines() -> Iterator[str]:
-    """Yield the lines of the page."""
+def line_of(row: tuple[str, str]) -> str:
+    """Return the line of a constraint."""
+    said = listed()[row].replace("|", "\\|")
+    count = sum((case.op, case.constraint) == row for case in cases())
+    return f"| {row[0]} | {row[1]} | `{said}` | {checker(row)} | {count} |"
+
+
+def page_lines(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of the page, around those of all constraints."""
     yield from HEADER.splitlines()
-    rows = list(listed())
-    whom = {row: checker(row).partition(":")[0] for row in rows}
-    counts = [f"{list(whom.values()).count(word)} {word}" for word in dict.fromkeys(whom.values())]
-    yield from ("", f"Of {len(rows)} constraints: {'; '.join(counts)}.", "")
+    whom = [line.split(" | ")[-2].partition(":")[0] for line in lines]
+    counts = [f"{whom.count(word)} {word}" for word in dict.fromkeys(whom)]
+    yield from ("", f"Of {len(lines)} constraints: {'; '.join(counts)}.", "")
     yield from ("| op | constraint | what it says | checked | programs |", "| --- " * 5 + "|")
-    for row, text in listed().items():
-        said = text.replace("|", "\\|")
-        yield f"| {row[0]} | {row[1]} | `{said}` | {checker(row)} | {len(verdicts().get(row, ()))} |"
+    yield from lines
 
 
 if __name__ == "__main__":
-    PAGE.write_text("\n".join(page_lines()) + "\n", encoding="utf-8", newline="\n")
+    PAGE.write_text("\n".join(page_lines([*map(line_of, listed())])) + "\n", encoding="utf-8", newline="\n")

@@ -10,10 +10,12 @@ from numhlo import stablehlo
 from numhlo.errors import ParseError, VerificationError
 from numhlo.lowering.ops.primitive import PRIMITIVES
 from numhlo.lowering.strict_verifier import CLOSED
+from tests.architecture import constraints
 from tests.lowering.constraints.cases import cases
 from tests.lowering.constraints.listing import listed
 from tests.lowering.constraints.verdicts import BY_GRAMMAR, complaint, verdict
 
+PAGE = constraints.PAGE.read_text(encoding="utf-8").splitlines()
 OPS = sorted({case.op for case in cases()})
 
 
@@ -24,6 +26,8 @@ def test_constraints(op):
     for whole in dict.fromkeys(case.whole for case in found):
         assert not complaint(whole, strict=True)
     assert {str(case) for case in found if not verdict(case)} == set()
+    lines = [constraints.line_of(row) for row in listed() if row[0] == op]
+    assert set(lines) <= set(PAGE), "run python -m tests.architecture.constraints"
 
 
 def test_no_constraint_is_left_out():

@@ -39,8 +39,9 @@ def emit_compare(op: Op, operands: Sequence[str]) -> str:
     operator = OPERATORS[direction]
     if register.kind == "b":
         return _BOOLEAN[direction].format(lhs, rhs)
-    if register.kind == "c":
-        return f"({lhs} {operator} {rhs})" if direction in ("EQ", "NE") else UNEMITTED
+    if register.kind == "c" and direction not in ("EQ", "NE"):  # as pairs, by the real parts first
+        same = f"({lhs}.real == {rhs}.real) & ({lhs}.imag {operator} {rhs}.imag)"
+        return f"(({lhs}.real {operator[0]} {rhs}.real) | ({same}))"
     if op.attributes["compare_type"] != "TOTALORDER":
         return f"({lhs} {operator} {rhs})"
     if register.dtype.itemsize * 8 != register.bits or register.storage == "f8e8m0fnu":

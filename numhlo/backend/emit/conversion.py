@@ -76,7 +76,7 @@ def emit_bitcast_convert(op: Op, operands: Sequence[str]) -> str:
         return UNEMITTED
     if source.storage == target.storage:
         return value
-    if source.kind in "iu" and target.kind in "iu" and not source.narrow:
+    if source.kind in "iu" and target.kind in "iu":
         return f"{target.convert}({value})"
     before, after = source.storage.replace("u", "i"), target.storage.replace("u", "i")
     spelling = _SAME_BITS.get((before, after))

@@ -90,7 +90,6 @@ _by_kind(ops.FLOOR, f="floor({0})")
 _by_kind(ops.ROUND_NEAREST_EVEN, f="round_even({0})")
 _by_kind(ops.ROUND_NEAREST_AFZ, f="round_away({0})")
 _by_kind(ops.IS_FINITE, f="is_finite({0})")
-_by_kind(ops.RSQRT, f="divide(to_{T}(1.0), square_root({0}))")
 _by_kind(ops.REAL, f="{0}", c="{0}.real")
 _by_kind(ops.IMAG, f="to_{T}(0.0)", c="{0}.imag")
 
@@ -112,6 +111,15 @@ def emit_sqrt(op: Op, operands: Sequence[str]) -> str:
     """Return a square root."""
     register = register_of(op)
     return _call("sqrt", register, operands) if register.kind == "c" else f"square_root({operands[0]})"
+
+
+@ELEMENT.register(ops.RSQRT)
+def emit_rsqrt(op: Op, operands: Sequence[str]) -> str:
+    """Return the reciprocal of a square root."""
+    register = register_of(op)
+    if register.kind == "c":
+        return _call("rsqrt", register, operands)
+    return f"divide({register.convert}(1.0), square_root({operands[0]}))" if register.kind == "f" else UNEMITTED
 
 
 @ELEMENT.register(ops.DIVIDE)
@@ -177,20 +185,39 @@ def emit_complex(op: Op, operands: Sequence[str]) -> str:
     return f"make_{REGISTERS[op.result.tensor.dtype].name}({operands[0]}, {operands[1]})"
 
 
-def _on_bits(definition: Primitive, function: str) -> None:
-    """Register the rule that calls a primitive on bit patterns of at least eight bits."""
+def _on_bits(definition: Primitive, function: str, narrow: str) -> None:
+    """Register the rule that calls a primitive on bit patterns.
+
+    Parameters
+    ----------
+    definition : Primitive
+    function : str
+        What patterns of at least eight bits need.
+    narrow : str
+        What narrower ones need, which a register holds as numbers of eight bits: ``x`` is the pattern with zeros above
+        it, ``free`` how many these are. Results are cut to the type's bits afterwards.
+    """
 
     def emit(op: Op, operands: Sequence[str]) -> str:
-        return f"{function}({', '.join(operands)})" if register_of(op).bits >= 8 else UNEMITTED
+        register = register_of(op)
+        if register.bits >= 8:
+            return f"{function}({', '.join(operands)})"
+        convert = register.convert
+        pattern = f"{convert}({operands[0]} & {convert}({(1 << register.bits) - 1}))"
+        return narrow.format(*operands, x=pattern, free=f"{convert}({8 - register.bits})")
 
     ELEMENT.register(definition)(emit)
 
 
-_on_bits(ops.POPCNT, "count_ones")
-_on_bits(ops.COUNT_LEADING_ZEROS, "count_leading_zeros")
-_on_bits(ops.SHIFT_LEFT, "shift_left")
-_on_bits(ops.SHIFT_RIGHT_LOGICAL, "shift_right_logical")
-_on_bits(ops.SHIFT_RIGHT_ARITHMETIC, "shift_right_arithmetic")
+_on_bits(ops.POPCNT, "count_ones", "count_ones({x})")
+_on_bits(ops.COUNT_LEADING_ZEROS, "count_leading_zeros", "subtract(count_leading_zeros({x}), {free})")
+_on_bits(ops.SHIFT_LEFT, "shift_left", "shift_left({0}, {1})")
+_on_bits(ops.SHIFT_RIGHT_LOGICAL, "shift_right_logical", "shift_right_logical({x}, {1})")
+_on_bits(
+    ops.SHIFT_RIGHT_ARITHMETIC,
+    "shift_right_arithmetic",
+    "shift_right_logical(shift_right_arithmetic(shift_left({x}, {free}), {1}), {free})",
+)
 
 UNROUNDED = frozenset({ops.REAL, ops.NEGATE, ops.ABS, ops.MAXIMUM, ops.MINIMUM, ops.SIGN})
 """Ops whose result on narrow floats needs no rounding, since it is an operand's own value or a small whole number."""

@@ -30,18 +30,19 @@ from numhlo.backend.planning.straight_lanes import is_straight, straighten
 from numhlo.backend.planning.strided_updates import is_strided_update, strided_update
 from numhlo.backend.planning.unwritten import filled_by, unwritten
 from numhlo.lowering.ir import Op, Region, Substitution, Value
+from numhlo.lowering.ir.types import INTEGERS
 from numhlo.lowering.ops.comparison import COMPARE, SELECT
 from numhlo.lowering.ops.contraction import DOT_GENERAL
 from numhlo.lowering.ops.control_flow import CALL, CASE, COMPOSITE, IF, OPTIMIZATION_BARRIER, WHILE
 from numhlo.lowering.ops.indexing import GATHER
 from numhlo.lowering.ops.primitive import Primitive
 from numhlo.lowering.ops.random_bits import RNG_BIT_GENERATOR
-from numhlo.lowering.ops.random_bits_decompositions import three_fry
+from numhlo.lowering.ops.random_bits_decompositions import philox, three_fry
 from numhlo.lowering.ops.reduction import REDUCE
 from numhlo.lowering.passes.dead_ops import remove_dead_ops
 from numhlo.lowering.passes.outlining import is_outlined
 
-WHOLE_BYTES = frozenset(map(np.dtype, ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8")))
+PATTERNS = INTEGERS | set(map(np.dtype, ("f2", "f4", "f8")))
 """Element types that random bits are made for in kernels."""
 
 
@@ -81,9 +82,10 @@ def _is_plain_composite(op: Op) -> bool:
     return is_straight(op) or not (emits_element(op) or has_kernels(op) or is_library_call(op))
 
 
-def _is_three_fry(op: Op) -> bool:
-    """Return whether an op makes random bits that kernels can compute; narrower ones than bytes are left to NumPy."""
-    return op.attributes["rng_algorithm"] == "THREE_FRY" and op.results[1].tensor.dtype in WHOLE_BYTES
+def _is_hash(op: Op) -> bool:
+    """Return whether an op makes random bits that kernels can compute: not of floats that they hold as wider ones."""
+    output = op.results[1].tensor
+    return output.dtype in PATTERNS and (op.attributes["rng_algorithm"] == "THREE_FRY" or output.size > 0)
 
 
 EXPANDED: dict[Primitive, Callable[[Op], bool | Region | None]] = {
@@ -94,7 +96,7 @@ EXPANDED: dict[Primitive, Callable[[Op], bool | Region | None]] = {
     GATHER: is_affine_gather,
     SELECT: is_strided_update,
     COMPARE: is_size_comparison,
-    RNG_BIT_GENERATOR: _is_three_fry,
+    RNG_BIT_GENERATOR: _is_hash,
     CALL: lambda op: not is_outlined(op.attributes["callee"]),
     OPTIMIZATION_BARRIER: lambda op: True,
 }
@@ -192,7 +194,9 @@ class _Copy:
         if is_sliding(op):
             return expand_sliding(op, operands, target.ops.append, self.region)
         if op.definition is RNG_BIT_GENERATOR:
-            return self._inlined(three_fry(op.results[1].tensor).body, operands, target)
+            state, output = (v.tensor for v in op.results)
+            by_hash = three_fry(output) if op.attributes["rng_algorithm"] == "THREE_FRY" else philox(state, output)
+            return self._inlined(by_hash.body, operands, target)
         callee = op.attributes["callee" if op.definition is CALL else "decomposition"].body
         return self._inlined(callee, operands, target)
 

@@ -42,8 +42,8 @@ REAL = {
 """Functions that there are of float32 and of float64, by where they are."""
 
 OF_OTHER_TYPES = {
-    complex_numbers: "abs_c64 abs_c128 cos_c128 exp_c128 expm1_c128 log1p_c128 "
-    "log_c128 sign_c128 sin_c128 sqrt_c128 tan_c128 tanh_c128",
+    complex_numbers: "abs_c64 abs_c128 cbrt_c128 cos_c128 exp_c128 expm1_c128 log1p_c128 log_c128 "
+    "logistic_c128 rsqrt_c128 sign_c128 sin_c128 sqrt_c128 tan_c128 tanh_c128",
     integer_power: "pow_i64 pow_u64",
     reduced_precision: "rounded_bits",
     threefry: "threefry2x32_u64",

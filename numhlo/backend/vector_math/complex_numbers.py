@@ -1,4 +1,4 @@
-"""Functions of complex128, from the real functions of this folder: exp, log, square root, circular and hyperbolic ones.
+"""Functions of complex128, from the real functions of this folder: exp, log, roots, circular and hyperbolic ones.
 
 Kernels compute complex64 in complex128 and round once. Branch cuts and limits are C99's (Annex G); errors are a few
 ULP of the larger part. Next: `numhlo.lowering.ops.complex_functions` has what is built from these.
@@ -12,6 +12,7 @@ from numhlo.backend.primitives import (
     absolute,
     copy_sign,
     divide,
+    divide_complex,
     is_finite,
     is_nan,
     make_c128,
@@ -27,9 +28,11 @@ from numhlo.backend.vector_math.hyperbolic import cosh_f64, sinh_f64
 from numhlo.backend.vector_math.inverse_trigonometric import atan2_f64
 from numhlo.backend.vector_math.jitable import jitable
 from numhlo.backend.vector_math.logarithm import log1p_f64, log_f64
+from numhlo.backend.vector_math.power import cbrt_f64
 from numhlo.backend.vector_math.trigonometric import cos_f64, sin_f64, tan_f64
 
 INFINITY = float("inf")
+ONE_THIRD = 1.0 / 3.0
 LARGE_SQUARE, SMALL_SQUARE = 2.0**1000, 2.0**-900  # between them, squares of the larger part are exact enough
 WIDENING, NARROWING = 2.0**600, 2.0**-600
 TINY, TINY_WIDENING = 2.0**-960, 2.0**54
@@ -185,6 +188,33 @@ def tan_c128(z: Any) -> Any:
     """Return the tangent, ``-i tanh(i z)``."""
     turned = tanh_c128(make_c128(-z.imag, z.real))
     return make_c128(turned.imag, -turned.real)
+
+
+@jitable
+def logistic_c128(z: Any) -> Any:
+    """Return ``1 / (1 + exp(-z))``, by the formula whose ``exp`` can't overflow."""
+    left = z.real < to_f64(0.0)
+    decay = exp_c128(make_c128(select(left, z.real, -z.real), select(left, z.imag, -z.imag)))
+    above = make_c128(select(left, decay.real, to_f64(1.0)), select(left, decay.imag, to_f64(0.0)))
+    return divide_complex(above, make_c128(to_f64(1.0) + decay.real, decay.imag))
+
+
+@jitable
+def rsqrt_c128(z: Any) -> Any:
+    """Return ``1 / sqrt(z)``; 0 where ``z`` is infinite."""
+    root = sqrt_c128(z)
+    endless = (absolute(root.real) == to_f64(INFINITY)) | (absolute(root.imag) == to_f64(INFINITY))
+    inverse = divide_complex(make_c128(to_f64(1.0), to_f64(0.0)), root)
+    re = select(endless, copy_sign(to_f64(0.0), root.real), inverse.real)
+    return make_c128(re, select(endless, -copy_sign(to_f64(0.0), root.imag), inverse.imag))
+
+
+@jitable
+def cbrt_c128(z: Any) -> Any:
+    """Return the principal cube root, whose angle is a third of ``z``'s."""
+    angle = atan2_f64(z.imag, z.real) * to_f64(ONE_THIRD)
+    size = cbrt_f64(abs_c128(z))
+    return make_c128(size * cos_f64(angle), size * sin_f64(angle))
 
 
 @jitable

@@ -17,6 +17,9 @@ FUNCTIONS = {
     "tan": (vector_math.tan_c128, np.tan),
     "tanh": (vector_math.tanh_c128, np.tanh),
     "sign": (vector_math.sign_c128, np.sign),
+    "logistic": (vector_math.logistic_c128, lambda z: 1 / (1 + np.exp(-z))),
+    "rsqrt": (vector_math.rsqrt_c128, lambda z: 1 / np.sqrt(z)),
+    "cbrt": (vector_math.cbrt_c128, lambda z: np.exp(np.log(z) / 3)),
 }
 LIMITS = [0.0, -0.0, 1.0, -2.0, np.inf, -np.inf]
 

@@ -23,7 +23,8 @@ WORDS = {
 _WORD = re.compile(r"INT16|INT8|HALF|AXIS\d")
 _REGION = re.compile(r"(REGION|BODY|COMPARE)\((\w+) (\w+)\)")
 _SIGNATURE = re.compile(r" : \((.*?)\) -> ")
-MODULE = "module attributes {mhlo.num_replicas = 2 : i32, mhlo.num_partitions = 1 : i32} {\n"
+SIZES = "mhlo.num_replicas = 2 : i32, mhlo.num_partitions = 1 : i32"
+MODULE = f"module attributes {{{SIZES}}} {{\n"
 DECOMPOSITION = "func.func private @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> } }"
 
 

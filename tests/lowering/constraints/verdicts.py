@@ -7,7 +7,7 @@ from functools import cache
 
 from numhlo import stablehlo
 from numhlo.errors import ParseError, VerificationError
-from tests.lowering.constraints.cases import Case, cases
+from tests.lowering.constraints.cases import Case
 
 BY_GRAMMAR = {
     ("quantized types", "C1"): "storage_min has no type of its own in the text",
@@ -50,11 +50,3 @@ def verdict(case: Case) -> str:
             fits = "^" in message or "(C1)" in message if is_literal else names(message, case.constraint)
             return ("strict" if strict else "always") if fits else ""
     return ""
-
-
-def verdicts() -> dict[tuple[str, str], list[tuple[Case, str]]]:
-    """Return all cases and their verdicts, by op and constraint."""
-    found: dict[tuple[str, str], list[tuple[Case, str]]] = {}
-    for case in cases():
-        found.setdefault((case.op, case.constraint), []).append((case, verdict(case)))
-    return found
