@@ -114,6 +114,7 @@ WHOLES: dict[str, dict[str, str]] = {
         "open extents": "a program with `?` runs with several sizes in one process; what does not fit raises",
         "ranks and empty shapes": "scalars, ranks up to 6 and no elements pass through every family of ops",
         "memory layout": "arguments in any order of dimensions and with gaps; results do not depend on it",
+        "requested layouts": "arguments and results in any order of dimensions that a program asks for; no padding, no tiles",
         "quantized arithmetic": "dequantize, compute, quantize, for every kind of op",
     },
     "Text": {
@@ -188,6 +189,8 @@ WHOLES: dict[str, dict[str, str]] = {
         "GetDimensionSize": "and SetDimensionSize: what comes after sees the size that was set",
         "GetTupleElement": "and Tuple",
         "CustomCall": "a function of the user's, by name",
+        "native custom calls": "by address, in the plain forms and XLA's typed one, with layouts and shared memory",
+        "extensions": "ops of other dialects, other meanings of composites and passes, from packages of their own",
         "AfterAll": "any number of tokens",
         "Select": "of arrays, and of tuples by a scalar",
         "BatchNorm": "training, inference and gradient",

@@ -28,6 +28,7 @@ def every_call(f, *args):
             np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.specifies("requested layouts")
 def test_results_of_jitted_functions(rng):
     x, w = rng.normal(size=(5, 3)), rng.normal(size=(3, 4))
     f = numhlo.jit(
@@ -122,6 +123,7 @@ func.func public @main(%x: tensor<2x3xf64> {mhlo.layout_mode = "{0,1}"}, %y: ten
 """
 
 
+@pytest.mark.specifies("requested layouts")
 def test_text(rng):
     x, y = rng.normal(size=(2, 2, 3))
     module = stablehlo.parse(TEXT)
@@ -198,6 +200,7 @@ ENTRY main {
 """
 
 
+@pytest.mark.specifies("requested layouts")
 @pytest.mark.parametrize("way", ["text", "written", "proto"])
 def test_layouts_of_hlo(way, rng):
     module = stablehlo.from_hlo(HLO)

@@ -189,6 +189,7 @@ def by_hand(x):
     return np.logaddexp(0, 2 * np.roll(gelu_by_hand(x, 1.0), -2)) / 2
 
 
+@pytest.mark.specifies("extensions")
 def test_programs_from_text(example, rng):
     module = numhlo.stablehlo.parse(TEXT)
     module.verify()
@@ -199,6 +200,7 @@ def test_programs_from_text(example, rng):
     np.testing.assert_allclose(module.interpret("main", x)[0], by_hand(x), rtol=1e-13)
 
 
+@pytest.mark.specifies("extensions")
 def test_a_pass(example, joining, rng, capsys):
     rotate, x = example["rotate"], rng.normal(size=5)
     with numhlo.debugging(dump="passes", verify=True):

@@ -85,6 +85,7 @@ reversed_scaled = numhlo.custom_call(
 )
 
 
+@pytest.mark.specifies("CustomCall")
 def test_python_everywhere(rng):
     x = rng.normal(size=4)
     for found in every_way(lambda x: reversed_scaled(np.sin(x), factor=2.5) + 1, x):
@@ -92,6 +93,7 @@ def test_python_everywhere(rng):
     assert type(reversed_scaled(x)) is numhlo.Array
 
 
+@pytest.mark.specifies("native custom calls")
 def test_native_everywhere(rng):
     x, s = rng.normal(size=(3, 4)), rng.normal(size=3)
     for found in every_way(lambda x, s: scaled_rows(x + 1, s) * 2, x, s):
@@ -302,6 +304,7 @@ def columns(out, ins):
     at(out, 6)[...] = at(x, 6) + np.arange(6)
 
 
+@pytest.mark.specifies("native custom calls")
 def test_layouts_of_native_functions(rng):
     f = numhlo.custom_call(
         "test.columns", columns, result=lambda x: x, operand_layouts=[(0, 1)], result_layouts=[numhlo.Layout((0, 1))]

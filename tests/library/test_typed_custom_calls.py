@@ -59,6 +59,7 @@ def by_xla(name, handler, result, options, *arrays):
         return [np.asarray(x) for x in jax.tree.leaves(call(*arrays))]
 
 
+@pytest.mark.specifies("native custom calls")
 def test_options_and_results(affine, library, rng):
     x = rng.normal(size=(2, 3))
     result = (jax.ShapeDtypeStruct((2, 3), np.float64), jax.ShapeDtypeStruct((), np.float64))
