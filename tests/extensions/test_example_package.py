@@ -19,6 +19,7 @@ from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError, Verificat
 from numhlo.lowering.ops import extension_loading
 from numhlo.lowering.passes.user_passes import USER_PASSES
 from tests.library.test_custom_calls import every_way
+from tests.lowering.hlo.judges import printed_by_xla, read_by_xla
 
 PACKAGE = Path(__file__).parent / "example_package"
 
@@ -198,6 +199,17 @@ def test_programs_from_text(example, rng):
         np.testing.assert_allclose(module.run("main", x)[0], by_hand(x), rtol=1e-13)
         next(iter(module.functions["main"].programs.values())).wait()
     np.testing.assert_allclose(module.interpret("main", x)[0], by_hand(x), rtol=1e-13)
+
+
+def test_programs_for_other_tools(example, rng):
+    """HLO has what ops mean in others; one that means none is refused by its name."""
+    rotate, running_maximum, x = example["rotate"], example["running_maximum"], rng.normal(size=4)
+    module = numhlo.stablehlo.parse(numhlo.jit(lambda x: rotate(rotate(x, steps=1), steps=1) * 2).lower(x).as_text())
+    again = numhlo.stablehlo.from_hlo(printed_by_xla(read_by_xla(module.as_hlo_text())))
+    np.testing.assert_array_equal(again.run("main", x)[0], np.roll(x, -2) * 2)
+    module = numhlo.stablehlo.parse(numhlo.jit(running_maximum).lower(x).as_text())
+    with pytest.raises(UnsupportedError, match=r"example\.running_maximum can't be written as HLO"):
+        module.as_hlo_text()
 
 
 @pytest.mark.specifies("extensions")

@@ -382,3 +382,33 @@ def test_results_in_the_memory_of_operands(dtype, rng):
     wrong = numhlo.custom_call(f"test.up.{np.dtype(dtype)}", PLAIN(up), result=SCALAR, input_output_aliases={0: 0})
     with pytest.raises(ArgumentError, match=r"aliases of operand 0 and result 0: \w+\[3\], float64\[\]"):
         wrong(x)
+
+
+def test_options_in_texts_have_the_types_that_they_say():
+    seen = []
+    numhlo.custom_call("test.seen", lambda x, **options: seen.append(options) or x, result=lambda x: x)
+    text = """func.func public @main(%x: tensor<3xf64>) -> tensor<3xf64> {
+      %0 = stablehlo.custom_call @test.seen(%x) {api_version = 4 : i32, backend_config = {
+        a = array<i32: 1, 2>, b = dense<[1.0, 2.0]> : tensor<2xf32>, c = 3 : ui8, d = true, e = {f = "g", h = [1, 2]}
+      }} : (tensor<3xf64>) -> tensor<3xf64>
+      return %0 : tensor<3xf64>
+    }"""
+    numhlo.stablehlo.parse(text).run("main", np.ones(3))
+    (found,) = seen
+    assert found["a"].dtype == np.int32 and found["a"].tolist() == [1, 2]
+    assert found["b"].dtype == np.float32 and found["c"].dtype == np.uint8
+    assert found["d"] is True and found["e"] == {"f": "g", "h": (1, 2)}
+
+
+def test_tokens_order_calls():
+    seen = []
+    numhlo.custom_call("test.ordered", lambda x: seen.append(x.tolist()) or x + 1, result=lambda x: x)
+    text = """func.func public @main(%x: tensor<f64>) -> tensor<f64> {
+      %t = stablehlo.after_all : !stablehlo.token
+      %0:2 = stablehlo.custom_call @test.ordered(%x, %t) : (tensor<f64>, !stablehlo.token) -> (tensor<f64>, !stablehlo.token)
+      %1:2 = stablehlo.custom_call @test.ordered(%0#0, %0#1) : (tensor<f64>, !stablehlo.token) -> (tensor<f64>, !stablehlo.token)
+      return %1#0 : tensor<f64>
+    }"""
+    module = numhlo.stablehlo.parse(text)
+    assert module.run("main", 1.0)[0] == module.interpret("main", 1.0)[0] == 3.0
+    assert seen == [1.0, 2.0, 1.0, 2.0]

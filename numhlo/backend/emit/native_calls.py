@@ -14,7 +14,7 @@ from numhlo.backend.call_errors import keep_error
 from numhlo.backend.emit.draft import Draft
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.tables import KERNELS, RootRule
-from numhlo.lowering.ir import Op
+from numhlo.lowering.ir import Op, TensorType
 from numhlo.lowering.ops.custom_call_attributes import aliases_of
 from numhlo.lowering.ops.extension_ops import ExtensionOp, native_of
 from numhlo.lowering.ops.implementations import OPERAND_ORDERS, RESULT_ORDERS
@@ -139,6 +139,8 @@ def refuse_native_call(op: Op) -> str:
         return "what it calls is Python"
     if op.attributes.get("operand_layouts") is not None:
         return "passes have not transposed its arrays"
+    if not all(isinstance(v.type, TensorType) for v in (*op.operands, *op.results)):
+        return "it has a token"
     orders = op.attributes.get(OPERAND_ORDERS, ()), op.attributes.get(RESULT_ORDERS, ())
     if orders[0] and any(orders[1][number] != orders[0][operand] for number, operand in aliases_of(op.attributes)):
         return "a result has the memory of an operand in another layout"

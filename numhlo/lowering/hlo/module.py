@@ -15,6 +15,7 @@ from numhlo.lowering.hlo.writer import Writer
 from numhlo.lowering.ir import Function, Module, TensorType, Type
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops.memory_layouts import Layout
+from numhlo.lowering.passes.expand_extension_ops import expand_extension_ops
 from numhlo.lowering.passes.legalization import legalize
 from numhlo.lowering.passes.refine_shapes import op_is_refined, refine_shapes
 from numhlo.lowering.text.unregistered import is_declaration
@@ -78,7 +79,7 @@ def print_hlo(module: Module, *, locations: bool = False) -> str:
     """
     if not module.functions:
         raise UnsupportedError("a module without functions has no HLO text", why="HLO begins with an entry computation")
-    main = legalize(_with_known_shapes(module.main), is_kept=is_written)
+    main = legalize(expand_extension_ops(_with_known_shapes(module.main)), is_kept=is_written)
     _require_bodies(main)
     legal = Module([main], module.name)
     header = [f"{ours}={module.attributes[name]}" for ours, name in DEVICES.items() if name in module.attributes]

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from numhlo.lowering.ir import TensorType, Type
+from numhlo.lowering.ir import TensorType, TokenType, TupleType, Type
 from numhlo.lowering.ir.counted import counted
 from numhlo.lowering.ir.errors import DTypeError, ShapeError, UnsupportedError
+from numhlo.lowering.ir.types import ELEMENT_TYPES
 from numhlo.lowering.ops.custom_call_attributes import aliases_of
 from numhlo.lowering.ops.custom_calls import CustomCall
 from numhlo.lowering.ops.memory_layouts import Layout
@@ -39,7 +40,30 @@ def options_of(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
+    element = getattr(value, "element", None)  # of an array whose text says a type, such as array<i32: 1, 2>
+    if element is not None:
+        return np.array(value, ELEMENT_TYPES.get(element.removeprefix("s") if element[:2] == "si" else element))
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
     return tuple(map(_plain, value)) if isinstance(value, list | tuple) else value
+
+
+def require_tensors(what: str, values: Sequence[Any]) -> None:
+    """Raise where a call takes or gives something that no array is, such as a token.
+
+    Parameters
+    ----------
+    what : str
+        The call, for messages.
+    values : sequence of Type or array
+    """
+    others = [value for value in values if not isinstance(value, TensorType | np.ndarray | np.generic)]
+    if others:
+        shown = others[0] if isinstance(others[0], TokenType | TupleType) else "token"
+        raise UnsupportedError(
+            f"{what}: it has a {shown} among its operands or results",
+            why="what users register takes arrays and gives arrays",
+        )
 
 
 def hashable(value: Any) -> Any:
@@ -94,6 +118,7 @@ def on_python(name: str, function: Callable[..., Any]) -> CustomCall:
 
     def run(arrays: Sequence[np.ndarray], attributes: Mapping[str, Any]) -> Sequence[np.ndarray]:
         types: Sequence[Type] = attributes[RESULT_TYPES]
+        require_tensors(name, [*arrays, *types])
         own = [np.array(a) for a in _laid_out(arrays, attributes)]  # it might keep them, or write into them
         returned = function(*own, **options_of(attributes))
         found = list(returned) if isinstance(returned, tuple | list) else [] if returned is None else [returned]
@@ -133,6 +158,7 @@ def on_native(native: NativeFunction) -> CustomCall:
         if OPERAND_ORDERS in attributes:
             return _transposed_back(run, arrays, attributes)
         types: Sequence[TensorType] = attributes[RESULT_TYPES]
+        require_tensors(f"custom_call {native.name}", [*arrays, *types])
         reason = refusal_of_types([a.dtype for a in arrays] + [t.dtype for t in types])
         if reason:
             raise UnsupportedError(f"custom_call {native.name}: {reason}", fix="convert to int8 or float32 around it")
