@@ -12,6 +12,7 @@ from numhlo.backend.planning.buffers import Context
 from numhlo.backend.planning.expansion import expand
 from numhlo.backend.planning.launch_lists import with_lists
 from numhlo.backend.planning.region import RegionPlanner
+from numhlo.backend.planning.result_orders import copied_results
 from numhlo.backend.planning.subroutines import plan_subroutines
 from numhlo.backend.program import Branch, Buffer, Loop, Place, Program, Step
 from numhlo.lowering.ir import Function, Region, TensorType, Value
@@ -167,6 +168,7 @@ def _planned(function: Function, donated: frozenset[int], written: Sequence[int]
     steps = planner.run()
     memory = context.memory
     arena_bytes = memory.place_all()
+    context.notes += copied_results(steps, planner.results[:count])
     steps = with_lists(steps, memory)
     return Program(
         memory.buffers,

@@ -9,6 +9,7 @@ import numpy as np
 
 from numhlo.lowering.ir import Op, TensorType, Value
 from numhlo.lowering.ops import creation, layout
+from numhlo.lowering.ops.elementwise import Elementwise
 from numhlo.lowering.passes.rewriting import Rewriter, is_empty, made_by, pattern
 
 SPLAT_SEARCH = 65536
@@ -33,7 +34,10 @@ def _reshape(rewriter: Rewriter, op: Op) -> Value | None:
 
 @pattern(layout.TRANSPOSE)
 def _transpose(rewriter: Rewriter, op: Op) -> Value | None:
-    """Transpose by the identity -> x; of a transpose -> one transpose; of moved unit axes only -> reshape."""
+    """Transpose by the identity -> x; of a transpose -> one transpose; of moved unit axes only -> reshape.
+
+    Of elementwise ops on what was transposed the other way -> these ops alone.
+    """
     (x,) = op.operands
     order = op.attributes["permutation"]
     if order == tuple(range(len(order))):
@@ -45,6 +49,8 @@ def _transpose(rewriter: Rewriter, op: Op) -> Value | None:
     wide = [k for k in order if x.tensor.shape[k] != 1]
     if wide == sorted(wide):
         return rewriter.op(layout.RESHAPE, x, result=op.results[0].type)
+    if _lies_in(x, order, MOST_LEVELS):
+        return _moved(rewriter, x, order)
     spread = made_by(x, layout.BROADCAST_IN_DIM)
     if spread is not None:
         inverse = {axis: k for k, axis in enumerate(order)}
@@ -54,6 +60,42 @@ def _transpose(rewriter: Rewriter, op: Op) -> Value | None:
                 layout.BROADCAST_IN_DIM, spread.operands[0], result=op.results[0].type, broadcast_dimensions=dims
             )
     return None
+
+
+MOST_LEVELS = 8
+"""Elementwise ops between two transpositions that are looked through."""
+
+
+def _lies_in(x: Value, order: tuple[int, ...], levels: int) -> bool:
+    """Return whether a transposition of a value vanishes in one before it, elementwise ops in between.
+
+    All that these compute with must be transposed in that way, or be one number many times.
+    """
+    op = x.owner
+    if not isinstance(op, Op) or type(op.definition) is not Elementwise or not levels:
+        return False
+    inverse = tuple(sorted(range(len(order)), key=order.__getitem__))
+    found = [_is_moved(v, inverse) or _lies_in(v, order, levels - 1) for v in op.operands]
+    return any(found) and all(one or _is_number(v) for one, v in zip(found, op.operands, strict=True))
+
+
+def _is_moved(x: Value, order: tuple[int, ...]) -> bool:
+    inner = made_by(x, layout.TRANSPOSE)
+    return inner is not None and inner.attributes["permutation"] == order
+
+
+def _is_number(x: Value) -> bool:
+    spread = made_by(x, layout.BROADCAST_IN_DIM)
+    return spread is not None and not spread.operands[0].tensor.ndim
+
+
+def _moved(rewriter: Rewriter, x: Value, order: tuple[int, ...]) -> Value:
+    """f(transpose(x), n), transposed back -> f(x, n)."""
+    op = x.owner
+    assert isinstance(op, Op)
+    operands = [rewriter.op(layout.TRANSPOSE, v, permutation=order) for v in op.operands]
+    shape = tuple(x.tensor.shape[axis] for axis in order)
+    return rewriter.emit(op.definition, operands, op.attributes, (), [x.tensor.with_shape(shape)], op.location)[0]
 
 
 @pattern(layout.BROADCAST_IN_DIM)
