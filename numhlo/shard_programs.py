@@ -32,7 +32,7 @@ from numhlo.tracer.trees.pytrees import tree_leaves, tree_map, tree_unflatten
 
 
 class ShardProgram:
-    """A program that each process of a grid runs on its parts of arrays; made by `lower_shard`.
+    """A program that each process of a grid runs on its parts of arrays; made by `lower_shard` and `partition`.
 
     Attributes
     ----------
@@ -41,6 +41,17 @@ class ShardProgram:
         its parts of the results' leaves. Devices are partitions, numbered row-major over the mesh.
     partitions : int
         The number of devices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from numhlo.distributed import ProcessGrid, PartitionSpec, make_mesh
+    >>> rows = {"mesh": make_mesh((2,), "x"), "in_specs": PartitionSpec("x"), "out_specs": PartitionSpec("x")}
+    >>> program = lower_shard(lambda part: part[::-1], **rows)(np.arange(4))
+    >>> program, program.split(np.arange(4))
+    (<program of 2 devices: <function @main(tensor<2xi64>) -> (tensor<2xi64>)>>, [(Array([0, 1]),), (Array([2, 3]),)])
+    >>> program.join(ProcessGrid(partitions=2).run(program.module, program.split(np.arange(4))))
+    Array([1, 0, 3, 2])
     """
 
     def __init__(self, program: DeviceProgram) -> None:
