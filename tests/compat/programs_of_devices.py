@@ -239,8 +239,9 @@ def trees(jax):
     body = lambda d, k: {"w": (d["a"] * k, lax.psum(d["b"][0], "x")), "k": k + d["b"][1].sum()[None]}
     mapped = on_line(jax, body, ({"a": P("x"), "b": P(None, "x")}, P()), {"w": (P("x"), P(None, None)), "k": P("x")})
     tree = {"a": data(jax, 4), "b": (data(jax, 2, 8), data(jax, 3, 4))}
+    number = on_line(jax, lambda k: lax.axis_index("x")[None] + jax.numpy.int32(k.size), P(), P("x"))
     repeated = on_line(jax, lambda k: k * 1, P(), P("x"))
-    return mapped(tree, jax.numpy.float64(2)), repeated(data(jax, 2))
+    return mapped(tree, jax.numpy.float64(2)), repeated(data(jax, 2)), number(data(jax, 3))
 
 
 def arrays(jax):

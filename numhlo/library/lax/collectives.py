@@ -17,6 +17,7 @@ from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.tracer.building import (
     AxisName,
     Collective,
+    are_arrays_immutable,
     asarray,
     bind_collective,
     shape_of,
@@ -211,7 +212,7 @@ def axis_size(axis_name: AxisName) -> int:
 
 @described(_NAMED)
 def axis_index(axis_name: AxisName) -> Any:
-    """Return the lane's number along a named axis, an int64 scalar.
+    """Return the lane's number along a named axis, an int64 scalar; under JAX's rules an int32 one.
 
     Parameters
     ----------
@@ -229,8 +230,9 @@ def axis_index(axis_name: AxisName) -> Any:
     Array([1., 4.])
     """
     index: Any = None
+    type = TensorType((), np.dtype(np.int32 if are_arrays_immutable() else np.int64))
     for name in names_of(axis_name):
         size = size_of(name, "axis_index")
-        own = bind_collective(Collective("axis_index", name, size), None, TensorType((), np.dtype(np.int64)))
+        own = bind_collective(Collective("axis_index", name, size), None, type)
         index = own if index is None else index * size + own
     return index

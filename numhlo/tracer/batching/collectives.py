@@ -23,7 +23,7 @@ def batch_collective(op: Op, collective: Collective, operands: Sequence[Lanes], 
     if not is_batched_axis(collective.name):
         return [_of_another_axis(op, collective, operands, size)]
     if collective.kind == "axis_index":
-        return [Lanes(b.iota(size, np.int64), True)]
+        return [Lanes(b.iota(size, op.results[0].tensor.dtype), True)]
     x, *_ = operands
     if collective.kind == "pvary":
         return [x]
