@@ -7,6 +7,7 @@ import numhlo
 from numhlo.distributed import ProcessGrid
 from numhlo.lowering.ir.errors import InvalidValueError
 from numhlo.stablehlo import parse
+from tests.backend.communication import random_grids
 from tests.backend.communication.grids import heat, heat_in_numpy, train, train_in_numpy, training_data
 from tests.backend.communication.programs import CHANNEL, TYPES, arrays_of, every_collective, same_bits
 
@@ -177,3 +178,8 @@ def test_loops_branches_and_calls_around_collectives():
         assert all(same_bits(*pair) for pair in zip(grid.run(function, arguments), expected, strict=True))
         for program in function.programs.values():
             program.wait()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs_some_of_which_fail(seed):
+    random_grids.check(seed)
