@@ -114,7 +114,7 @@ class ProgramFunction:
         self.__name__ = self.__qualname__ = source.name
         self.__doc__ = f"{source!r}"
         self._functions: dict[Key, Function] = {}
-        self._agreed: set[GridShape] = set()
+        self._agreed: set[tuple[World, GridShape]] = set()
         self._whole: dict[Key, tuple[Function, ManualPrograms]] = {}
         self._depends_on_values = False
         self._orders: tuple[Orders, Orders] | None = None
@@ -295,10 +295,10 @@ class ProgramFunction:
     def _run_in(self, world: World, grid: GridShape, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """Return the results of this process of a grid; the others are told if it fails."""
         try:
-            if grid not in self._agreed:
+            if (world, grid) not in self._agreed:
                 text = print_module(Module([*Module([self.source]).reachable()]))
                 world.agree(f"the program @{self.source.name}", f"{grid}\n{text}")
-                self._agreed.add(grid)
+                self._agreed.add((world, grid))
             call = self.prepare(arrays, grid)
             with bound_transport(world.transport(grid)):
                 return call()

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from importlib import import_module
 
 import numpy as np
 
@@ -55,6 +56,22 @@ def subgroups() -> None:
         arrays = arrays_of("f32", 4, (4,))
         expected = ProcessGrid(4).run(module, [(x,) for x in arrays], interpret=True)[rank]
         say(f"{names}: {same_bits(module.run('main', arrays[rank]), expected)}")
+
+
+def again() -> None:
+    """Leave the grid, and run a program in others: what two processes agreed on, they ask their next partners, too."""
+    comm, module = import_module("mpi4py.MPI").COMM_WORLD, parse(REDUCE.replace("NAME", "add"))
+    x = np.full(4, process_index(), np.float32)
+    distributed.shutdown()
+    if comm.Get_rank() < 2:
+        distributed.initialize(comm.Create_group(comm.Get_group().Incl([0, 1])))
+        say(f"two: {module.run('main', x)[0].tolist() == [1.0] * 4}")
+        distributed.shutdown()
+    comm.Barrier()
+    distributed.initialize(comm.Split(comm.Get_rank() % 2))
+    say(f"pairs: {module.run('main', x)[0].tolist() == [2.0 + 2 * (comm.Get_rank() % 2)] * 4}")
+    distributed.shutdown()
+    distributed.initialize(comm)
 
 
 def grids() -> None:
@@ -234,6 +251,7 @@ CASES = {
     for f in (
         collectives,
         subgroups,
+        again,
         grids,
         traced,
         channels,
