@@ -8,13 +8,13 @@ are written; `numhlo.backend.planning.joined_loops` says which kernels are joine
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import field
 from functools import lru_cache
 
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.emit.loop_rounds import POLL_ROUNDS
-from numhlo.backend.kernels.draft import Block
+from numhlo.backend.kernels.draft import Block, KernelDraft
 from numhlo.backend.primitives.layout import ROUNDS_LEFT
 from numhlo.backend.program import Kernel, Launch
 from numhlo.lowering.ir.records import record
@@ -23,7 +23,8 @@ NAME = re.compile(r"(?<!\.)\b[A-Za-z_]\w*\b(?!\()")
 DEFINED = re.compile(r"(?:for )?(\w+(?:, \w+)*) (?:[-+*]?=|in) ")
 LOADED = re.compile(r"\bload_\w+\(\w+")
 SEARCH = re.compile(r"\bfirst_(?=(?:maximum|minimum)_[fi](?:32|64)\()")
-UNITS = re.compile(r"\b(lo|hi)\b")
+UNITS = frozenset({"lo", "hi"})
+"""What tells a kernel which units to do."""
 GIVEN = re.compile(r"\b(?:ctx|bufs|dims)\b")
 STOPPING = ("fail(ctx, ", "interrupted(ctx)")
 """What a kernel may do with its context: whoever calls it stops, and so does the joined one."""
@@ -35,50 +36,47 @@ class NotJoinedError(Exception):
 
 @record(slots=True)
 class Part:
-    """A kernel, taken apart.
+    """A kernel as it was written, and what its statements do.
 
     Attributes
     ----------
-    pointers, numbers : dict from str to int
-        Which buffer of the launch, and which of its run-time numbers, a name stands for.
-    arrays : dict from str to (int, int)
-        Scratch memory on the stack: elements, and bytes of one.
-    body : Block
+    draft : KernelDraft
     names : set of str
         Variables of the body.
     written : set of str
         Pointers that the body does not only load from.
     lines : int
     loops : int
-    polls : bool
-        Whether it counts rounds between looks at whether the user wants to stop: all parts count together.
+    counts_units : bool
+        Whether its statements ask which units to do.
     """
 
-    pointers: Mapping[str, int]
-    numbers: Mapping[str, int]
-    arrays: Mapping[str, tuple[int, int]]
-    body: Block
+    draft: KernelDraft
     names: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
     lines: int = 0
     loops: int = 0
-    polls: bool = False
+    counts_units: bool = False
+
+    @property
+    def polls(self) -> bool:
+        """Return whether it counts rounds between looks at whether the user wants to stop: all parts count together."""
+        return ROUNDS_LEFT in self.draft.counters
 
 
 @lru_cache(maxsize=256)
 def part_of(kernel: Kernel) -> Part:
-    """Return a kernel, taken apart.
+    """Return a kernel as a part.
 
     Raises
     ------
     NotJoinedError
         If it does something with its context, returns before its end, or was not written by us.
     """
-    draft = kernel.draft
-    if draft is None:
+    if kernel.draft is None:
         raise NotJoinedError("a kernel's text was given")
-    part = Part(draft.pointers, draft.numbers, draft.arrays, draft.body, polls=ROUNDS_LEFT in draft.counters)
-    _see(part, draft.body)
+    part = Part(kernel.draft)
+    _see(part, kernel.draft.body)
     return part
 
 
@@ -101,7 +99,9 @@ def _see_line(part: Part, text: str, before: str | Block) -> None:
         raise NotJoinedError("a kernel needs its context")
     if text == "return" and not (isinstance(before, str) and before.startswith(STOPPING[0])):
         raise NotJoinedError("a kernel returns before its end")
-    part.written.update(part.pointers.keys() & NAME.findall(LOADED.sub("", text)))
+    used = NAME.findall(LOADED.sub("", text))
+    part.written.update(part.draft.pointers.keys() & used)
+    part.counts_units |= not UNITS.isdisjoint(used)
     part.loops += text.startswith(("for ", "while "))
     if defined := DEFINED.match(text):
         part.names.update(defined[1].split(", "))
@@ -131,7 +131,7 @@ def _depend(one: Launch, other: Launch) -> bool:
 
 def _written(launch: Launch) -> set[int]:
     part = part_of(launch.kernel)
-    return {launch.buffers[part.pointers[name]] for name in part.written}
+    return {launch.buffers[part.draft.pointers[name]] for name in part.written}
 
 
 class OwnNames:
@@ -148,7 +148,7 @@ class OwnNames:
 
     def of(self, part: Part) -> dict[str, str]:
         """Return the names that take the place of a part's own."""
-        names = {name: self._array(name, (*size, n)) for n, (name, size) in enumerate(part.arrays.items())}
+        names = {name: self._array(name, (*size, n)) for n, (name, size) in enumerate(part.draft.arrays.items())}
         return names | {name: self._text.fresh(name.rstrip("0123456789")) for name in sorted(part.names)}
 
     def _array(self, name: str, key: tuple[int, int, int]) -> str:
@@ -196,8 +196,8 @@ class JoinedWriter:
         part = part_of(launch.kernel)
         text, key = self.text, self._keys.setdefault(launch, len(self._keys))
         self.lines += part.lines
-        names = {name: self.pointer(launch.buffers[k]) for name, k in part.pointers.items()}
-        for name, k in part.numbers.items():
+        names = {name: self.pointer(launch.buffers[k]) for name, k in part.draft.pointers.items()}
+        for name, k in part.draft.numbers.items():
             names[name] = text.number((key, k), launch.dims[k], name.rstrip("0123456789"))
         names |= self.own.of(part)
         if part.polls:
@@ -205,17 +205,9 @@ class JoinedWriter:
             names.pop(ROUNDS_LEFT, None)
         names["lo"] = "0"
         names["hi"] = "1"
-        if launch.extent != 1 and counts_units(part.body):
+        if launch.extent != 1 and part.counts_units:
             names["hi"] = text.number((key, "units"), launch.extent, "n")
-        copy_part(part.body, text.open[-1], names)
-
-
-def counts_units(block: Block) -> bool:
-    """Return whether a kernel's statements ask which units to do."""
-    return any(
-        UNITS.search(item) if isinstance(item, str) else UNITS.search(item.header) or counts_units(item)
-        for item in block.items
-    )
+        copy_part(part.draft.body, text.open[-1], names)
 
 
 def copy_part(source: Block, target: Block, names: dict[str, str]) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from numhlo.backend.emit.draft import Draft
-from numhlo.backend.emit.joined_kernels import OwnNames, Part, copy_part, counts_units, part_of
+from numhlo.backend.emit.joined_kernels import OwnNames, Part, copy_part, part_of
 from numhlo.backend.emit.kernel_text import KernelText
 from numhlo.backend.program import Kernel, Launch
 
@@ -33,9 +33,9 @@ def write_list(launches: Sequence[Launch], buffers: Sequence[Sequence[int]]) -> 
     for launch, numbers in zip(launches, buffers, strict=True):
         kind, part = parts[launch.kernel]
         listed.append(kind)
-        listed += [used[numbers[k]] for k in part.pointers.values()]
-        listed += [launch.dims[k] for k in part.numbers.values()]
-        if counts_units(part.body):
+        listed += [used[numbers[k]] for k in part.draft.pointers.values()]
+        listed += [launch.dims[k] for k in part.draft.numbers.values()]
+        if part.counts_units:
             listed.append(launch.extent)
     flops, traffic = sum([x.flops for x in launches]), sum([x.bytes for x in launches])
     return Draft(
@@ -74,12 +74,12 @@ class _Writer:
             used += 1
             return text.let(f"number(dims, {self._place} + {used - 1})", hint)
 
-        for name in part.pointers:
+        for name in part.draft.pointers:
             names[name] = text.let(f"address(bufs, {listed('buffer')})", "array")
-        for name in part.numbers:
+        for name in part.draft.numbers:
             names[name] = listed(name.rstrip("0123456789"))
         names |= self._own.of(part)
         names["lo"] = "0"
-        names["hi"] = listed("n") if counts_units(part.body) else "1"
-        copy_part(part.body, text.open[-1], names)
+        names["hi"] = listed("n") if part.counts_units else "1"
+        copy_part(part.draft.body, text.open[-1], names)
         text.line(f"{self._place} += {used}")
