@@ -1,9 +1,8 @@
 """A loop's state in scalar code: local variables, arrays in memory that are updated in place, and what is too many.
 
 What does not fit into registers is kept in two arrays on the stack: a round reads one and writes the other. Variables
-that are treated alike are then neighbours in memory, and LLVM makes SIMD code of what is done to them, of which
-`numhlo.backend.kernels.transform.rolling` makes a loop where it can; among so many local variables it finds none, and
-spills. With one array instead of two it would see local variables again.
+that are treated alike are then neighbours in memory, and LLVM makes SIMD code of what is done to them; among so many
+local variables it finds none, and spills. With one array instead of two it would see local variables again.
 """
 
 from __future__ import annotations

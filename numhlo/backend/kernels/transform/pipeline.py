@@ -11,13 +11,12 @@ from numhlo.backend.kernels.reading import UnreadableError
 from numhlo.backend.kernels.result_types import DefinedTypes
 from numhlo.backend.kernels.text import text_of
 from numhlo.backend.kernels.transform.dead_code import eliminate_dead_code
-from numhlo.backend.kernels.transform.rolling import roll_stores
 from numhlo.backend.kernels.transform.unrolling import unroll_checked_loops
 
 Transformation = Callable[[ir.Module], bool]
 """Changes a module, and returns whether it did."""
 
-TRANSFORMATIONS: Sequence[Transformation] = (roll_stores, eliminate_dead_code, unroll_checked_loops)
+TRANSFORMATIONS: Sequence[Transformation] = (eliminate_dead_code, unroll_checked_loops)
 
 
 def transform(module: ir.Module, check: Callable[[ir.Module], None] | None = None) -> list[str]:

@@ -52,10 +52,10 @@ def key_of(node: ir.Expression, definitions: Mapping[ir.Variable, ir.Expression]
     while isinstance(node, ir.Read) and node.variable in known:
         node = known[node.variable]
     parts = tuple([key_of(operand, known) for operand in ir.operands_of(node)])
-    return type(node), node.type, own_part(node), parts
+    return type(node), node.type, _own_part(node), parts
 
 
-def own_part(node: ir.Expression) -> Hashable:
+def _own_part(node: ir.Expression) -> Hashable:
     """Return what an expression says beside its operands."""
     match node:
         case ir.Constant(value=value):
