@@ -13,17 +13,8 @@ import numpy as np
 from numhlo.backend.emit.access import Access
 from numhlo.backend.emit.tables import VIEW
 from numhlo.lowering.ir import Op, Type
-from numhlo.lowering.ops.primitive import Arrays, Attribute, Primitive, RegionFunction, Signature
+from numhlo.lowering.ops.primitive import Arrays, Attribute, RegionFunction, Signature, Unlisted
 from numhlo.lowering.ops.window_geometry import Windows, windows_of
-
-
-class WindowView(Primitive):
-    """An op that no program can contain."""
-
-    __slots__ = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "defaults", {})
 
 
 def _infer(signature: Signature) -> Sequence[Type]:
@@ -37,7 +28,7 @@ def _evaluate(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequence[R
     return [windows_of(np.asarray(arrays[0], order="C"), windows, windows.counts(arrays[0].shape))]
 
 
-WINDOWS = WindowView("windows", _infer, _evaluate, ("operand",), (Attribute("windows", "any"),), dialect="numhlo")
+WINDOWS = Unlisted("windows", _infer, _evaluate, ("operand",), (Attribute("windows", "any"),), dialect="numhlo")
 """``windows(x)``: the windows of an array that is padded already, ``(*counts, *sizes)``."""
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.backend.emit.support import emits_element
+from numhlo.backend.runtime.sums_in_pieces import infer_given
 from numhlo.lowering.interpreter import Plan, Plans, free_values
 from numhlo.lowering.ir import Op, Region, TensorType, Value
 from numhlo.lowering.ir.records import record
@@ -25,7 +26,7 @@ from numhlo.lowering.ops.dimension_numbers import GatherDimensionNumbers
 from numhlo.lowering.ops.effects import op_has_effects
 from numhlo.lowering.ops.indexing import GATHER
 from numhlo.lowering.ops.layout import BROADCAST_IN_DIM, CONCATENATE, RESHAPE
-from numhlo.lowering.ops.primitive import Arrays, Primitive, RegionFunction, Signature
+from numhlo.lowering.ops.primitive import Arrays, RegionFunction, Unlisted
 
 LARGE = 1 << 17
 """Elements of a result from which on it is made by rows."""
@@ -35,19 +36,6 @@ PIECE = 1 << 16
 
 FEW = 2
 """Ops that gain nothing: each goes through memory once anyway."""
-
-
-class RowsInPieces(Primitive):
-    """An op that no program can contain."""
-
-    __slots__ = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "defaults", {})
-
-
-def _infer(signature: Signature) -> Sequence[TensorType]:
-    return [signature.result_tensor()]
 
 
 def _evaluate(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequence[RegionFunction]) -> Arrays:
@@ -62,7 +50,7 @@ def _evaluate(arrays: Arrays, attributes: Mapping[str, Any], regions: Sequence[R
     return results
 
 
-ROWS_IN_PIECES = RowsInPieces("rows_in_pieces", _infer, _evaluate, ("*operands",), (), (), True)
+ROWS_IN_PIECES = Unlisted("rows_in_pieces", infer_given, _evaluate, ("*operands",), (), (), True)
 
 
 @record(slots=True)

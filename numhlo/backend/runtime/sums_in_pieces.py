@@ -16,7 +16,7 @@ from numhlo.lowering.interpreter import Plan, Plans
 from numhlo.lowering.ir import Op, Region, TensorType, Value
 from numhlo.lowering.ir.types import NARROW_FLOATS
 from numhlo.lowering.ops.elementwise import Elementwise
-from numhlo.lowering.ops.primitive import Arrays, Primitive, RegionFunction, Signature
+from numhlo.lowering.ops.primitive import Arrays, RegionFunction, Signature, Unlisted
 from numhlo.lowering.ops.reduction import ORDERED, REDUCE, evaluate_reduce
 from numhlo.lowering.ops.reduction_order import BLOCK, reduce_across_in_order
 from numhlo.lowering.ops.region_function import region_of, single_op
@@ -28,16 +28,8 @@ PIECE = 1 << 17
 """Elements that are made at a time."""
 
 
-class PiecewiseReduction(Primitive):
-    """An op that no program can contain."""
-
-    __slots__ = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "defaults", {})
-
-
-def _infer(signature: Signature) -> Sequence[TensorType]:
+def infer_given(signature: Signature) -> Sequence[TensorType]:
+    """Return the type that an op was made with."""
     return [signature.result_tensor()]
 
 
@@ -69,7 +61,7 @@ def _reduce_first(array: np.ndarray, count: int, init: np.ndarray, regions: Sequ
     return np.asarray(found)
 
 
-IN_PIECES = PiecewiseReduction("reduce_in_pieces", _infer, _evaluate, ("*operands",), (), ("body",), True)
+IN_PIECES = Unlisted("reduce_in_pieces", infer_given, _evaluate, ("*operands",), (), ("body",), True)
 
 
 def in_pieces(ops: Sequence[Op], kept: Collection[Value], plans: Plans) -> list[Op]:

@@ -189,6 +189,15 @@ PRIMITIVES: dict[str, Primitive] = {}
 """Every op by mnemonic; filled as the family files are imported."""
 
 
+class Unlisted(Primitive):
+    """The record of an op that is not in `PRIMITIVES`: no program has it by that name."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "defaults", {})
+
+
 def make_op(
     definition: Primitive,
     operands: Sequence[Value],

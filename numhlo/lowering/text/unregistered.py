@@ -14,7 +14,7 @@ from numhlo.lowering.ir import Function, Op, Region, Type
 from numhlo.lowering.ir.errors import UnsupportedError
 from numhlo.lowering.ops.chlo_types import ELEMENTWISE, infer_chlo
 from numhlo.lowering.ops.extension_ops import find_extension_op
-from numhlo.lowering.ops.primitive import PRIMITIVES, Primitive, Signature
+from numhlo.lowering.ops.primitive import PRIMITIVES, Primitive, Signature, Unlisted
 
 _ELSEWHERE = {
     "call": "func.call",
@@ -25,13 +25,10 @@ _ELSEWHERE = {
 """Full names of what is written without its dialect, or was of another one before StableHLO."""
 
 
-class Unregistered(Primitive):
+class Unregistered(Unlisted):
     """The record of an op that numhlo knows by name only."""
 
     __slots__ = ("__weakref__",)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "defaults", {})
 
 
 class ChloOp(Unregistered):
