@@ -489,9 +489,8 @@ def test_a_host_answers_while_processes_run():
     found = grid.run(module, given, host=answer)
     assert [[r.tolist() for r in results] for results in found] == [[[10, 20], [11, 21]], [[30, 40], [31, 41]]]
     assert grid.fetch() is None and grid.receive(1) is None
-    with pytest.raises(
-        CommunicationError, match=r"the host waits for its outfeed; process \(0, 0\) waits for channel 2"
-    ):
+    waits = r"the host waits for its outfeed; process \(0, 0\) waits for channel 2"
+    with pytest.raises(CommunicationError, match=waits):
         grid.run(module, given, host=lambda grid: grid.fetch())
     grid = ProcessGrid(2)
     with pytest.raises(ZeroDivisionError) as caught:

@@ -43,7 +43,7 @@ from numhlo.lowering.ops.back_edges import at_back_edges
 from numhlo.lowering.ops.control_flow import CALL, COMPOSITE
 
 SHORT_WORK = 50_000
-"""Flops plus bytes below which a call keeps the GIL: some 20 µs, less than what giving it up may cost."""
+"""Flops plus bytes below which a call keeps the GIL: some 20 µs, less than giving it up may cost."""
 KEPT_FRAMES = 8
 """Frames that calls through Python leave for later ones."""
 FAST_FRAMES = 8
@@ -56,7 +56,6 @@ CALLING = frozenset({CALL, COMPOSITE})
 
 if TYPE_CHECKING:
     from numhlo.backend.runtime.numpy_engine import NumpyEngine
-
 _numpy_engine = late("numhlo.backend.runtime.numpy_engine")
 
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numhlo.compilation.jitted_function import JittedFunction
-from numhlo.compilation.laid_out_function import InLayouts, LaidOutFunction, OutLayouts
 from numhlo.compilation.programs import load_backend
 from numhlo.compilation.signature import Names, Numbers, parameters_of, select
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError
+from numhlo.lowering.ir.late_modules import late
 from numhlo.switches import SWITCHES
 from numhlo.tracer.core.callable_arguments import require_callable
 from numhlo.tracer.python.autograph.rewriting import autographed
+
+if TYPE_CHECKING:
+    from numhlo.compilation.laid_out_function import InLayouts, OutLayouts
+
+_layouts = late("numhlo.compilation.laid_out_function")
 
 
 def jitted(  # noqa: PLR0913 - options by keyword
@@ -40,7 +45,8 @@ def jitted(  # noqa: PLR0913 - options by keyword
     load_backend()
     given = {"tier0": tier0, "check": check}
     switches = {name: SWITCHES[name].read(value, name) for name, value in given.items() if value is not None}
-    options = {"inline": inline, "switches": switches, "may_rewrite": autograph is not False}
+    options: dict[str, Any] = {"inline": inline, "switches": switches, "may_rewrite": autograph is not False}
     if layouts == (None, None):
         return JittedFunction(fun, static, donated, **options)
-    return LaidOutFunction(fun, static, donated, layouts=layouts, **options)
+    found: JittedFunction[..., Any] = _layouts.LaidOutFunction(fun, static, donated, layouts=layouts, **options)
+    return found

@@ -328,7 +328,7 @@ def homes(module: ModuleType) -> dict[str, str]:
     """Return the line that imports each name; `numhlo.numpy` has them in a table, and submodules."""
     table = names.HOMES if module is numpy else {}
     found = {name: f"from {home} import {name} as {name}" for name, home in table.items()}
-    found |= {x: f"from numhlo.numpy import {x} as {x}" for x in numpy._MODULES if module is numpy}
+    found |= {x: f"from numhlo.numpy import {x} as {x}" for x in vars(numpy)["_MODULES"] if module is numpy}
     for node in ast.parse(inspect.getsource(module)).body:
         if isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:

@@ -33,7 +33,7 @@ def as_integers(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     >>> as_integers(np.array([300.5, -1.5, np.nan]), np.dtype("uint8"))
     array([255,   0,   0], dtype=uint8)
     """
-    limits = ml_dtypes.iinfo(dtype)
+    limits: Any = ml_dtypes.iinfo(dtype)  # type: ignore[no-untyped-call]
     with np.errstate(all="ignore"):
         found = array.astype(dtype)
         least, beyond = array.dtype.type(limits.min), array.dtype.type(float(limits.max) + 1.0)

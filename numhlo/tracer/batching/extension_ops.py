@@ -15,8 +15,7 @@ def _batch_extension(op: Op, operands: list[Lanes], size: int, environment: Envi
     definition = op.definition
     assert isinstance(definition, ExtensionOp)
     if definition.rules.batch is not None:
-        found: Sequence[Lanes] = definition.rules.batch(op, operands, size)
-        return found
+        return list(definition.rules.batch(op, operands, size))
     if definition.decompose is not None:
         return batch_function(definition.decompose([v.tensor for v in op.operands], op.attributes), operands, size)
     return map_lanes(op, operands, size, environment)

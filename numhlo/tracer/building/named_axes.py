@@ -1,7 +1,4 @@
-"""Named axes in the vocabulary of the library: functions of one device's parts of arrays, traced, read and batched.
-
-A module of its own, since few programs have meshes.
-"""
+"""Named axes in the vocabulary of the library, apart from the rest since few programs have meshes."""
 
 from numhlo.tracer.batching.table import batch_function
 from numhlo.tracer.core.arguments import is_number

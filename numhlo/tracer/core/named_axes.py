@@ -20,7 +20,6 @@ from numhlo.tracer.core.bind import bind1
 AxisName = Any
 """Anything hashable, but for a tuple, which stands for several."""
 
-
 TARGET = "numhlo.collective"
 
 

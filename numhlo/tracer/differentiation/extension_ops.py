@@ -26,12 +26,7 @@ def _jvp_extension(
         function = definition.decompose([v.tensor for v in op.operands], op.attributes)
         found = walker.function(function, duals)
         return [d.primal for d in found], [d.tangent for d in found]
-    raise UnsupportedError(
-        f"the derivative of {definition.full_name}",
-        where=op.location,
-        why="it was defined without one",
-        fix="give define_op a jvp, or a transpose if it is linear",
-    )
+    raise _missing("derivative", op, "jvp, or a transpose if it is linear")
 
 
 @TRANSPOSE.register_family(ExtensionOp)
@@ -39,11 +34,10 @@ def _transpose_extension(op: Op, operands: list[Any], cotangents: list[Any]) -> 
     definition = op.definition
     assert isinstance(definition, ExtensionOp)
     if definition.rules.transpose is None:
-        raise UnsupportedError(
-            f"the transpose of {definition.full_name}",
-            where=op.location,
-            why="it was defined without one",
-            fix="give define_op a transpose, or a jvp that does not call it with tangents",
-        )
-    found: Sequence[Any] = definition.rules.transpose(op, operands, cotangents)
-    return found
+        raise _missing("transpose", op, "transpose, or a jvp that does not call it with tangents")
+    return list(definition.rules.transpose(op, operands, cotangents))
+
+
+def _missing(what: str, op: Op, fix: str) -> UnsupportedError:
+    found = f"the {what} of {op.definition.dialect}.{op.definition.name}, which was defined without one"
+    return UnsupportedError(found, where=op.location, fix=f"give define_op a {fix}")
