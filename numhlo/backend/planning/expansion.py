@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
-import numpy as np
-
 from numhlo.backend.emit.special import has_kernels, is_library_call
 from numhlo.backend.emit.support import emits_element
 from numhlo.backend.planning.affine_gathers import is_affine_gather, windows_of_gather
+from numhlo.backend.planning.bit_widths import PATTERNS, changes_width, expand_width_change
 from numhlo.backend.planning.compared_sizes import expand_size_comparison, is_size_comparison
 from numhlo.backend.planning.complex_sums import expand_complex_sums, is_complex_sum
 from numhlo.backend.planning.filled import WRITES, filled, filling_of, uses_of
@@ -30,10 +29,10 @@ from numhlo.backend.planning.straight_lanes import is_straight, straighten
 from numhlo.backend.planning.strided_updates import is_strided_update, strided_update
 from numhlo.backend.planning.unwritten import filled_by, unwritten
 from numhlo.lowering.ir import Op, Region, Substitution, Value
-from numhlo.lowering.ir.types import INTEGERS
 from numhlo.lowering.ops.comparison import COMPARE, SELECT
 from numhlo.lowering.ops.contraction import DOT_GENERAL
 from numhlo.lowering.ops.control_flow import CALL, CASE, COMPOSITE, IF, OPTIMIZATION_BARRIER, WHILE
+from numhlo.lowering.ops.conversion import BITCAST_CONVERT
 from numhlo.lowering.ops.indexing import GATHER
 from numhlo.lowering.ops.primitive import Primitive
 from numhlo.lowering.ops.random_bits import RNG_BIT_GENERATOR
@@ -41,9 +40,6 @@ from numhlo.lowering.ops.random_bits_decompositions import philox, three_fry
 from numhlo.lowering.ops.reduction import REDUCE
 from numhlo.lowering.passes.dead_ops import remove_dead_ops
 from numhlo.lowering.passes.outlining import is_outlined
-
-PATTERNS = INTEGERS | set(map(np.dtype, ("f2", "f4", "f8")))
-"""Element types that random bits are made for in kernels."""
 
 
 def expand(region: Region) -> Region:
@@ -97,6 +93,7 @@ EXPANDED: dict[Primitive, Callable[[Op], bool | Region | None]] = {
     SELECT: is_strided_update,
     COMPARE: is_size_comparison,
     RNG_BIT_GENERATOR: _is_hash,
+    BITCAST_CONVERT: changes_width,
     CALL: lambda op: not is_outlined(op.attributes["callee"]),
     OPTIMIZATION_BARRIER: lambda op: True,
 }
@@ -187,8 +184,9 @@ class _Copy:
             return expand_size_comparison(op, self.values.__getitem__, target.ops.append)
         if op.definition is REDUCE:
             return self._summed(op, operands, target)
-        if is_straight(op):
-            return straighten(op, operands, target.ops.append)
+        if op.definition is BITCAST_CONVERT or is_straight(op):
+            write = expand_width_change if op.definition is BITCAST_CONVERT else straighten
+            return write(op, operands, target.ops.append)
         if is_affine_gather(op) or is_strided_update(op):
             return [self._seen(op, operands, target)]
         if is_sliding(op):

@@ -6,6 +6,7 @@ import pytest
 
 import numhlo
 from numhlo import stablehlo
+from numhlo.lowering.ir.types import ELEMENT_TYPES
 
 NARROW = {"i2": ml_dtypes.int2, "i4": ml_dtypes.int4, "ui2": ml_dtypes.uint2, "ui4": ml_dtypes.uint4}
 ON_BITS = ["shift_left", "shift_right_logical", "shift_right_arithmetic", "count_leading_zeros", "popcnt"]
@@ -55,6 +56,22 @@ def test_narrow_integers_of_the_other_sign(element):
     for ((found, wanted),) in compiled(program({"x": given}, lines, result), (every,), (every[::-1],)):
         assert found.dtype == NARROW[other]
         np.testing.assert_array_equal(np.asarray(found).astype(int), np.asarray(wanted).astype(int))
+
+
+@pytest.mark.parametrize(("wide", "narrow"), [("f32", "ui8"), ("f64", "i16"), ("i64", "f32"), ("i32", "f16")])
+@pytest.mark.specifies("bitcast_convert")
+def test_bits_of_other_widths(wide, narrow, rng):
+    whole, part = ELEMENT_TYPES[wide], ELEMENT_TYPES[narrow]
+    count = whole.itemsize // part.itemsize
+    types = [f"tensor<3x5x{wide}>", f"tensor<3x5x{count}x{narrow}>"]
+    data = [rng.integers(0, 256, 15 * whole.itemsize, dtype=np.uint8) for _ in range(2)]
+    for (given, result), shape in ((types, (3, 5)), (types[::-1], (3, 5, count))):
+        arrays = [(x.view(whole if shape == (3, 5) else part).reshape(shape),) for x in data]
+        text = program({"x": given}, [f"stablehlo.bitcast_convert %x : ({given}) -> {result}"], result)
+        assert "NumPy" not in numhlo.jit(stablehlo.parse(text).callable("main")).lower(*arrays[0]).compile().explain()
+        for number, ((found, wanted),) in enumerate(compiled(text, *arrays)):
+            assert found.shape == wanted.shape
+            assert np.asarray(found).tobytes() == np.asarray(wanted).tobytes() == data[number // 2].tobytes()
 
 
 @pytest.mark.parametrize(("element", "dtype"), [("complex<f64>", np.complex128), ("complex<f32>", np.complex64)])
