@@ -93,7 +93,7 @@ def stage_device_function(
             [x.is_scalar for x in arguments],
         )
     given: list[Axes] = [*[x.axes for x in arguments], *[frozenset()] * len(staged.captures)]
-    function, found = resolve(staged.function, given, is_checked)
+    function, found = resolve(staged.function, given, [name for name, _ in axes], is_checked)
     return staged._replace(function=function), found
 
 

@@ -8,7 +8,7 @@ arguments that differ, since one body may be used with several.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,9 @@ REDUCING = frozenset({"psum", "pmax", "pmin"})
 """Collectives whose results are the same on all devices along their axis; what others give counts as different."""
 
 
-def resolve(function: Function, arguments: Sequence[Axes], is_checked: bool) -> tuple[Function, list[Axes]]:
+def resolve(
+    function: Function, arguments: Sequence[Axes], names: Collection[AxisName], is_checked: bool
+) -> tuple[Function, list[Axes]]:
     """Return a function without corrections of cotangents, and along which axes its results differ.
 
     Parameters
@@ -48,6 +50,8 @@ def resolve(function: Function, arguments: Sequence[Axes], is_checked: bool) -> 
         What one device does.
     arguments : sequence of frozenset
         Along which axes the arguments differ.
+    names : collection of hashable
+        Of the axes that are meant. Corrections along others, of a mesh around, stay.
     is_checked : bool
         Whether rules of users for cotangents rely on it, too.
 
@@ -56,14 +60,14 @@ def resolve(function: Function, arguments: Sequence[Axes], is_checked: bool) -> 
     ArgumentError
         If a cotangent differs from device to device, and what it belongs to does not.
     """
-    return _Copies(is_checked).function(function, arguments)
+    return _Copies(names, is_checked).function(function, arguments)
 
 
 class _Copies:
     """The copies of functions, by what of their arguments differs."""
 
-    def __init__(self, is_checked: bool) -> None:
-        self.is_checked = is_checked
+    def __init__(self, names: Collection[AxisName], is_checked: bool) -> None:
+        self.names, self.is_checked = names, is_checked
         self.known: dict[tuple[Function, tuple[Axes, ...]], tuple[Function, list[Axes]]] = {}
         self.corrects: dict[Function, bool] = {}
 
@@ -160,6 +164,8 @@ class _Walk:
             found = others - {name} if collective.kind in REDUCING else others | {name}
             return self._again(op, operands, op.attributes), [found]
         cotangent, type = operands[0], op.results[0].tensor
+        if name not in self.copies.names:
+            return self._again(op, operands, op.attributes), axes[:1]
         if name in axes[1]:  # a cotangent differs where its value does
             return [cotangent], [axes[0] | {name}]
         if collective.kind == "total":

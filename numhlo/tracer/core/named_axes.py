@@ -105,7 +105,7 @@ def device_axes(axes: Sequence[tuple[AxisName, int]], is_checked: bool) -> Itera
     is_checked : bool
         Whether it is known which values are the same on all devices: their cotangents are then, too.
     """
-    with _sizes.bound((*_sizes.get(), *axes)), _checked.bound((*_checked.get(), *axes) if is_checked else ()):
+    with _sizes.bound((*_sizes.get(), *axes)), _checked.bound((*_checked.get(), *(axes if is_checked else ()))):
         yield
 
 

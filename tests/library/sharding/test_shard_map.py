@@ -71,6 +71,24 @@ def test_functions_called_with_different_arguments_differ_only_where_they_do():
     assert own.tolist() == [[2, 3]] * 4 and same.tolist() == [2, 3]
 
 
+@pytest.mark.parametrize("check_vma", [True, False])
+def test_derivatives_inside_of_one_mesh_in_another(check_vma):
+    weights = np.array([1.0, 2.0])
+
+    def slope(w, b):
+        return numhlo.grad(lambda w: distributed.pmean(np.sum(np.sin(b * w)), "y"))(w)
+
+    def part(w, a):
+        options = {"mesh": SQUARE, "axis_names": {"y"}, "check_vma": check_vma}
+        return distributed.shard_map(slope, in_specs=(P(), P("y")), out_specs=P(), **options)(w, a)
+
+    mapped = distributed.shard_map(part, mesh=SQUARE, in_specs=(P(), P("x")), out_specs=P(), axis_names={"x"})
+    a = np.arange(8.0).reshape(4, 2)
+    slopes = a * np.cos(a * weights)
+    wanted = slopes.sum(0) / 2 if check_vma else slopes[::2].sum(0)  # a mean over y; or y's first device's own
+    np.testing.assert_allclose(mapped(weights, a), wanted, rtol=1e-13)
+
+
 def test_a_wrong_specification_says_what_to_write():
     def mapped(body, **options):
         return distributed.shard_map(body, mesh=LINE, in_specs=P("x"), **options)
