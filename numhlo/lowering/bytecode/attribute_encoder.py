@@ -13,9 +13,19 @@ from typing import Any
 import numpy as np
 
 from numhlo.lowering.bytecode.hlo_dialects import API_VERSIONS, ENUMERATIONS, VHLO_ENUMERATIONS
+from numhlo.lowering.bytecode.replica_groups import (
+    VHLO_AXES,
+    VHLO_AXIS,
+    VHLO_MESH,
+    VHLO_MESH_AXIS,
+    VHLO_SUB_AXIS,
+    mesh_taken_apart,
+    taken_apart,
+)
 from numhlo.lowering.bytecode.tables import (
     ATTRIBUTE,
     NUMBER,
+    OPTIONAL,
     RAW,
     SIGNED,
     STRING,
@@ -243,9 +253,37 @@ class AttributeEncoder:
             return self._tables.attribute(self._types.bounds(value.text))
         if value.text.startswith("#stablehlo.replica_group_mesh_axes<"):
             require_version("groups of processes by axes of a mesh", MESH_AXES, self._target)
+            return self._mesh_axes(value.text)
         if value.text.startswith(("#stablehlo.", "#stablehlo<")):
             raise UnsupportedError(f"portable artifacts have no attribute {value}")
         return self.builtin(value)
+
+    def _mesh_axes(self, text: str) -> int:
+        """Return the first number of groups of processes by axes of a mesh."""
+        found = taken_apart(text)
+        if found is None:
+            raise UnsupportedError(f"{text} can't be written")
+        mesh, axes = found
+        members = []
+        for name, before, size in axes:
+            part = [(SIGNED, int(before)), (SIGNED, int(size))] if size else []
+            inner = [(ATTRIBUTE, self._node("vhlo", VHLO_SUB_AXIS, *part))] if size else []
+            members.append(self._node("vhlo", VHLO_AXIS, (ATTRIBUTE, self.string(name)), (NUMBER, len(inner)), *inner))
+        return self._node("vhlo", VHLO_AXES, (ATTRIBUTE, self._mesh(mesh)), (ATTRIBUTE, self.array(members)))
+
+    def _mesh(self, text: str) -> int:
+        """Return the first number of a mesh, or of the name of one."""
+        if text.startswith("@"):
+            return self.string(AttributeParser(text, "<mesh>").parse_symbol())
+        found = mesh_taken_apart(text)
+        if found is None:
+            raise UnsupportedError(f"{text} can't be written")
+        axes = [
+            self._node("vhlo", VHLO_MESH_AXIS, (ATTRIBUTE, self.string(name)), (SIGNED, size))
+            for name, size in found[0]
+        ]
+        devices = self.tensor(AttributeParser(found[1], "<mesh>").parse_dense()[0]) if found[1] else -1
+        return self._node("vhlo", VHLO_MESH, (ATTRIBUTE, self.array(axes)), (OPTIONAL, devices))
 
     # -- builtin: what modules and ops of other dialects hold
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from numhlo.lowering.bytecode.builtin import (
     buffer_type,
     decode_array,
@@ -41,8 +39,6 @@ from numhlo.lowering.ops.dimension_numbers import (
     GatherDimensionNumbers,
     ScatterDimensionNumbers,
 )
-from numhlo.lowering.text.attribute_printer import print_string
-from numhlo.lowering.text.dense_printer import print_dense
 from numhlo.lowering.text.foreign import BOUNDS, ForeignAttribute, foreign_type
 
 API_VERSIONS = (
@@ -232,50 +228,6 @@ def accuracy(absolute: float, relative: float, ulps: int, mode: str) -> ForeignA
 
 
 attribute_code("stablehlo", 17)(_accuracy)
-
-
-# -- groups of processes by axes of a mesh
-
-
-def _axes(decoder: Decoder, cursor: ByteCursor) -> Any:
-    mesh, axes = decoder.read_attribute(cursor), decoder.read_tuple(cursor)
-    spelled = f"@{mesh.name}" if hasattr(mesh, "body") else f"@{mesh}" if isinstance(mesh, str) else str(mesh)
-    listed = ", ".join(map(str, axes))
-    return ForeignAttribute(f"#stablehlo.replica_group_mesh_axes<mesh = {spelled}, axes = [{listed}]>")
-
-
-def _sub_axis(decoder: Decoder, cursor: ByteCursor) -> Any:
-    return ForeignAttribute(f"({cursor.signed()}){cursor.signed()}")
-
-
-def _mesh(decoder: Decoder, cursor: ByteCursor) -> Any:
-    axes, devices = decoder.read_tuple(cursor), _vhlo_optional(decoder, cursor)
-    listed = ", ".join(str(axis).removeprefix("#stablehlo.mesh_axis") for axis in axes)
-    if not isinstance(devices, np.ndarray | None):
-        cursor.fail("the numbers of devices must be a constant")
-    order = "" if devices is None else f", device_ids = {print_dense(devices)}"
-    return ForeignAttribute(f"#stablehlo.mesh<axes=[{listed}]{order}>")
-
-
-def _vhlo_optional(decoder: Decoder, cursor: ByteCursor) -> Any:
-    return decoder.read_attribute(cursor) if cursor.number() else None
-
-
-def _axis(decoder: Decoder, cursor: ByteCursor, name: Any) -> Any:
-    part = _vhlo_optional(decoder, cursor)
-    rest = "" if part is None else f", sub_axis_info = {part}"
-    return ForeignAttribute(f"#stablehlo.axis_ref<name = {print_string(name)}{rest}>")
-
-
-def _mesh_axis(cursor: ByteCursor, name: str) -> Any:
-    return ForeignAttribute(f"#stablehlo.mesh_axis<name = {print_string(name)}, size = {cursor.signed()}>")
-
-
-attribute_code("vhlo", 21)(_sub_axis)
-attribute_code("vhlo", 22)(lambda d, c: _axis(d, c, d.read_string(c)))
-attribute_code("vhlo", 23)(_axes)
-attribute_code("vhlo", 24)(lambda d, c: _mesh_axis(c, d.read_string(c)))
-attribute_code("vhlo", 25)(_mesh)
 
 
 # -- types of stablehlo and mhlo

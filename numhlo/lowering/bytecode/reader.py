@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from numhlo.lowering.bytecode import builtin, hlo_dialects, shardings  # noqa: F401 - importing them fills the tables of encodings
+from numhlo.lowering.bytecode import builtin, hlo_dialects, replica_groups, shardings  # noqa: F401 - importing them fills the tables of encodings
 from numhlo.lowering.bytecode.container import MAGIC, Container, read_container
 from numhlo.lowering.bytecode.cursor import MalformedError
 from numhlo.lowering.bytecode.module_reader import ModuleReader

@@ -9,8 +9,8 @@ from numhlo.lowering.bytecode.vhlo_table import FORMS, VERSIONED, bytecode_versi
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
 from numhlo.lowering.ir.structure import structurally_equal
 from numhlo.lowering.text import parse, print_module
-from tests.lowering.bytecode.everything import OTHERS, difference, generic, writing
-from tests.lowering.bytecode.official import exported, text_of
+from tests.lowering.bytecode.everything import OTHERS, difference, generic, reading, writing
+from tests.lowering.bytecode.official import artifact, bytecode, exported, text_of
 from tests.lowering.text.programs import MODULES
 
 
@@ -132,3 +132,30 @@ def test_names_are_made_unique():
     found = read_bytecode(write_artifact(module))
     assert [function.name for function in found.functions] == ["main", "f", "f_0"]
     assert print_module(found) == print_module(module)
+
+
+MESHES = {
+    "named": "@mesh",
+    "axes": '#stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "x", size = 2>, #stablehlo.mesh_axis<name = "y", size = 4>]>',
+    "devices": '#stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "x", size = 2>, #stablehlo.mesh_axis<name = "y", size = 4>],'
+    " device_ids = dense<[1, 0, 2, 3, 4, 5, 6, 7]> : tensor<8xi64>>",
+}
+
+
+@pytest.mark.parametrize("name", MESHES)
+def test_groups_by_axes_of_a_mesh(name):
+    text = f"""module {{
+      sdy.mesh @mesh = <["x"=2, "y"=4]>
+      func.func @main(%x: tensor<4xf32>) -> tensor<16xf32> {{
+        %0 = "stablehlo.all_gather"(%x) {{all_gather_dim = 0 : i64, replica_groups =
+          #stablehlo.replica_group_mesh_axes<mesh = {MESHES[name]}, axes = [#stablehlo.axis_ref<name = "x">,
+          #stablehlo.axis_ref<name = "y", sub_axis_info = (1)2>]>}} : (tensor<4xf32>) -> tensor<16xf32>
+        return %0 : tensor<16xf32> }} }}"""
+    data = artifact(text, "1.17.0")
+    assert reading(data) == reading(bytecode(text)) == ""
+    module = read_bytecode(data)
+    assert [writing(module, generic(module), version) for version in ("1.16.0", "1.17.0")] == ["", ""]
+    with pytest.raises(
+        UnsupportedError, match=r"version 1\.15\.0 of StableHLO does not have groups of processes by axes"
+    ):
+        write_artifact(module, "1.15.0")
