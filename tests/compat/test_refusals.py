@@ -196,3 +196,81 @@ def test_an_error_names_what_is_no_array():
     first, where, fix = str(caught.value).split("\n")
     assert first == "sum requires ndarray or scalar arguments, got <class 'list'> at position 0."
     assert "test_refusals.py" in where and fix == "  write sum(jnp.asarray(...))"
+
+
+def _without_rules(kind):
+    return lambda j: getattr(j, kind)(lambda x: 2 * x)(1.0)
+
+
+def _tangent_of_integers(j):
+    f = j.custom_jvp(lambda x: 2 * x)
+    f.defjvp(lambda primals, tangents: (f(*primals), 1))
+    return j.grad(f)(1.0)
+
+
+def _lanes(call):
+    return lambda j: j.vmap(lambda x: call(j, x))(j.numpy.ones(2))
+
+
+def _known_branches(j):
+    return j.jit(lambda x: j.lax.cond(True, lambda: x, lambda: 1))(1.5)
+
+
+STRICTER = {
+    "fft_lengths": lambda j: j.lax.fft(j.numpy.ones(4), "rfft", (3,)),
+    "fft_lengths, no tuple": lambda j: j.lax.fft(j.numpy.ones(4), "rfft", 4),
+    "no dtype": lambda j: j.ShapeDtypeStruct((3,), None),
+    "unroll": lambda j: j.lax.scan(lambda c, x: (c + x, c), 0.0, j.numpy.arange(4.0), unroll=-1),
+    "linearize": lambda j: j.linearize(lambda x: x**2, 3.0)[1](1),
+    "linearize, count": lambda j: j.linearize(lambda x: x**2, 3.0)[1](1.0, 2.0),
+    "jvp": lambda j: j.jvp(lambda x: x * 2, (1.0,), (j.numpy.float32(1),)),
+    "jacrev": lambda j: j.jacrev(lambda x: x.astype(int))(j.numpy.ones(2)),
+    "custom_jvp without a rule": _without_rules("custom_jvp"),
+    "custom_vjp without rules": _without_rules("custom_vjp"),
+    "tangent of integers": _tangent_of_integers,
+    "pure_callback in lanes": _lanes(lambda j, x: j.pure_callback(np.sin, x, x)),
+    "ordered callback in lanes": _lanes(lambda j, x: j.experimental.io_callback(print, None, x, ordered=True)),
+    "vectorize, results": lambda j: j.numpy.vectorize(lambda x: (x, x), signature="()->()")(j.numpy.ones(3)),
+    "vectorize, core": lambda j: j.numpy.vectorize(lambda x: x.sum(), signature="(n)->()")(1.0),
+    "branches": _known_branches,
+    "repeat": lambda j: j.numpy.repeat(j.numpy.arange(2), 2.0),
+    "arange": lambda j: j.numpy.arange(1j),
+    "ldexp": lambda j: j.numpy.ldexp(j.numpy.ones(1), 2.5),
+    "pad": lambda j: j.numpy.pad(j.numpy.ones(3), {0: (1, 2)}),
+}
+"""What JAX refuses."""
+
+
+@pytest.mark.parametrize("name", STRICTER)
+def test_what_jax_refuses(name):
+    with pytest.raises(Exception) as theirs:  # noqa: PT011 - whichever JAX raises
+        STRICTER[name](jax)
+    kinds = [c for c in type(theirs.value).__mro__ if c.__module__ == "builtins"]
+    with pytest.raises(kinds[0]):
+        STRICTER[name](compat)
+
+
+def test_deleted_arrays_are_read_by_nothing():
+    x = compat.numpy.ones(3)
+    x.delete()
+    for read in (
+        lambda: x.at[0].set(1), lambda: compat.vmap(lambda v: v)(x), lambda: compat.grad(lambda v: v.sum())(x),
+        lambda: compat.lax.scan(lambda c, v: (c, v), 0.0, x), lambda: compat.device_get(x), lambda: x.T,
+        lambda: compat.jvp(lambda v: v, (x,), (x,)),
+    ):  # fmt: skip
+        with pytest.raises(RuntimeError, match="deleted"):
+            read()
+
+
+def test_what_jax_takes():
+    jnp = compat.numpy
+    assert jnp.bincount(jnp.array([-1, 0, 3]), minlength=-1).tolist() == [2, 0, 0, 1]
+    assert jnp.insert(jnp.arange(3), 7, 9).tolist() == [0, 1, 2, 9]
+    assert jnp.insert(jnp.arange(3), -7, 9).tolist() == [9, 0, 1, 2]
+    for base, exponents in ((2, [-1, 2]), (3, [-2, 0])):
+        wanted = jax.numpy.power(base, jax.numpy.array(exponents))
+        np.testing.assert_array_equal(jnp.power(base, jnp.array(exponents)), wanted)
+    assert len(compat.ShapeDtypeStruct((3, 2), float)) == 3 and compat.ShapeDtypeStruct((), float)
+    seen = []
+    compat.vmap(lambda v: compat.experimental.io_callback(lambda a: seen.append(float(a)), None, v))(jnp.arange(2.0))
+    assert seen == [0.0, 1.0]

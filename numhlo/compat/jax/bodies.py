@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from numhlo.compat.jax.arrays import OWN, as_result, frozen
+from numhlo.compat.jax.deleted_arrays import require_there
 from numhlo.tracer.core.jax_types import KINDS, jax_rules
 from numhlo.tracer.core.trace import current_trace
 from numhlo.tracer.trees.pytrees import tree_map
@@ -69,6 +70,7 @@ def with_bodies(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
+        require_there(args, kwargs)
         given = [body_of_arrays(x) if k in places else x for k, x in enumerate(args)]
         return function(*given, **{key: body_of_arrays(x) if key in names else x for key, x in kwargs.items()})
 

@@ -15,8 +15,8 @@ from numhlo.compilation.disabling import is_disabled
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, ControlFlowTypeError, DTypeError, NumhloError
 from numhlo.tracer.core.arguments import ShapeDtypeStruct
-from numhlo.tracer.core.trace import current_trace
-from numhlo.tracer.trees.pytrees import tree_flatten
+from numhlo.tracer.core.trace import Tracer, current_trace
+from numhlo.tracer.trees.pytrees import tree_flatten, tree_map
 
 _NONE_GIVEN = object()
 
@@ -45,7 +45,7 @@ def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, operand: Any 
         first, second = body_of_arrays(on_true), body_of_arrays(on_false)
         return numhlo.lax.cond(pred, lambda x, _: first(x), lambda _, y: second(y), mine, other)
     given = _operands("cond", operands, operand)
-    agree("cond", (true_fun, false_fun), given)
+    agree("cond", pred, (true_fun, false_fun), given)
     return numhlo.lax.cond(pred, body_of_arrays(true_fun), body_of_arrays(false_fun), *given)
 
 
@@ -59,19 +59,27 @@ def _require_predicate(pred: Any) -> None:
         )
 
 
+def _stand_in(x: Any) -> Any:
+    if not isinstance(x, Tracer):
+        return x
+    return ShapeDtypeStruct(x.shape, x.dtype, weak_type=bool(getattr(x, "weak_type", False)))
+
+
 CHECKED: set[Any] = set()
 """Branches that gave the same types when they were traced for some types of operands."""
 
 MOST_CHECKED = 10_000
 
 
-def agree(name: str, branches: Sequence[Callable[..., Any]], operands: tuple[Any, ...]) -> None:
-    """Refuse branches outside of traces that return different types: one alone will run.
+def agree(name: str, chosen_by: Any, branches: Sequence[Callable[..., Any]], operands: tuple[Any, ...]) -> None:
+    """Refuse branches that return different types where it is known which will run: that one alone will.
 
     They are traced once for the code of the branches, and for the types of operands.
     """
-    if current_trace() is not None or is_disabled() or not all(map(callable, branches)):
+    if isinstance(chosen_by, Tracer) or is_disabled() or not all(map(callable, branches)):
         return
+    if current_trace() is not None:
+        operands = tree_map(_stand_in, operands)
     leaves, tree = tree_flatten(operands)
     types = [(np.shape(x), getattr(x, "dtype", type(x))) for x in leaves]
     key = (name, *[getattr(f, "__code__", f) for f in branches], tree, *types)
@@ -98,6 +106,6 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, o
     """Call ``branches[index](*operands)``, the index clamped; ``operand=x`` is one operand."""
     given = _operands("switch", operands, operand)
     if isinstance(branches, list | tuple) and len(branches) > 1:
-        agree("switch", branches, given)
+        agree("switch", index, branches, given)
     bodies = [*map(body_of_arrays, branches)] if isinstance(branches, list | tuple) else branches
     return numhlo.lax.switch(index, bodies, *given)

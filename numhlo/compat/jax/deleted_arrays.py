@@ -22,10 +22,14 @@ class DeletedArray(Array):
         return True
 
 
+class DeletedArrayError(RuntimeError, ValueError):
+    """A deleted array is read, or given to a compiled function, which JAX refuses by a `ValueError`."""
+
+
 def refuse_deleted(array: Any) -> NoReturn:
     """Raise the error for reading a deleted array."""
     extents = ",".join(map(str, array.shape))
-    raise RuntimeError(f"Array has been deleted with shape={array.dtype}[{extents}].")
+    raise DeletedArrayError(f"Array has been deleted with shape={array.dtype}[{extents}].")
 
 
 def _refusing(name: str) -> Callable[..., Any]:
@@ -43,6 +47,23 @@ _KEPT = {"__class__", "__class_getitem__", "__init_subclass__", "__subclasshook_
 for _name in dir(Array):
     if callable(getattr(Array, _name)) and _name not in _KEPT:
         setattr(DeletedArray, _name, _refusing(_name))
+
+
+for _name in ("at", "T", "mT", "real", "imag", "flat"):
+    setattr(DeletedArray, _name, property(_refusing(_name)))
+
+
+def require_there(*containers: Any) -> None:
+    """Raise where a pytree has a deleted array.
+
+    Raises
+    ------
+    RuntimeError
+        If it has.
+    """
+    for x in tree_leaves(containers):
+        if type(x) is DeletedArray:
+            refuse_deleted(x)
 
 
 def delete(array: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from numhlo.compat.jax.arrays import immutably
+from numhlo.compat.jax.deleted_arrays import require_there
 from numhlo.compat.jax.processor import Device as Device
 from numhlo.compat.jax.processor import all_devices
 from numhlo.compat.jax.sharded_arrays import plain
@@ -78,5 +79,13 @@ def device_put(
     return made if device is None else reshard(made, device)
 
 
-device_get = _values.device_get
-block_until_ready = _values.block_until_ready
+def device_get(x: Any) -> Any:
+    """Return a pytree with NumPy's arrays in the place of its leaves; see `numhlo.device_get`."""
+    require_there(x)
+    return _values.device_get(x)
+
+
+def block_until_ready(x: Any) -> Any:
+    """Return a pytree when its values are there: at once."""
+    require_there(x)
+    return _values.block_until_ready(x)

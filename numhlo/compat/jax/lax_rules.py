@@ -39,7 +39,8 @@ REDUCED: dict[str, Function] = {"pmax": numhlo.numpy.max, "pmin": numhlo.numpy.m
 def ruled(name: str, function: Function) -> Function:
     """Return a function of `lax` that refuses what JAX's of its name refuses; itself where that is the same."""
     if name in BODIES:
-        return with_bodies(name, function)
+        function = with_bodies(name, function)
+        return _after(name, REQUIREMENTS[name], function) if name in REQUIREMENTS else function
     if name in REDUCED:
         return _over_all_axes(name, function)
     if name in REQUIREMENTS:
@@ -131,13 +132,42 @@ def _require_few_keys(name: str, operand: Any, dimension: int = -1, is_stable: b
         )
 
 
+def _require_lengths(name: str, x: Any, fft_type: Any, fft_lengths: Any) -> None:
+    if not isinstance(fft_lengths, tuple | list):
+        raise DTypeError(f"lax.{name}: fft_lengths={fft_lengths!r}", where=capture_location(), fix="give a tuple")
+    kind = str(getattr(fft_type, "name", fft_type)).upper()
+    wanted = tuple(fft_lengths)
+    if kind == "IRFFT" and wanted:
+        wanted = (*wanted[:-1], wanted[-1] // 2 + 1)
+    shape = tuple(np.shape(x))
+    if len(wanted) > len(shape) or shape[len(shape) - len(wanted) :] != wanted:
+        raise ArgumentError(
+            f"lax.{name}: FFT input shape {shape} minor dimensions must be equal to {wanted}",
+            where=capture_location(),
+            fix=f"fft_lengths are {tuple(fft_lengths)}: cut or pad the array first",
+        )
+
+
+def _require_unroll(name: str, *args: Any, unroll: Any = 1, **options: Any) -> None:
+    del options
+    given = args[5] if len(args) > 5 else unroll
+    if isinstance(given, int) and given < 0:
+        raise ArgumentError(
+            f"lax.{name}: `unroll` must be a `bool` or a non-negative `int`, not {given}",
+            where=capture_location(),
+            fix="leave it out",
+        )
+
+
 REQUIREMENTS: dict[str, Callable[..., None]] = {
     "clamp": _require_one_dtype,
     "dynamic_update_slice": lambda name, operand, update, *rest, **options: _require_one_dtype(name, operand, update),
+    "fft": _require_lengths,
     "full": _require_numbers,
     "integer_pow": _require_power,
     "pad": _require_one_dtype,
     "reshape": _require_extents,
+    "scan": _require_unroll,
     "sort": _require_few_keys,
 }
 """By name, what is asked of a function's arguments beyond what numhlo's asks."""

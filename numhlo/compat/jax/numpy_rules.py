@@ -136,6 +136,32 @@ def _require_integers(name: str, n: Any, *rest: Any, **options: Any) -> None:
         raise DTypeError(f"jax.numpy.{name}({n!r}): no integer", where=capture_location(), fix="give an integer")
 
 
+def _require_integer_counts(name: str, a: Any, repeats: Any, *rest: Any, **options: Any) -> None:
+    del a, rest, options
+    if isinstance(repeats, float) or getattr(getattr(repeats, "dtype", None), "kind", "") == "f":
+        raise DTypeError(f"jax.numpy.{name}: repeats of floats", where=capture_location(), fix="give integers")
+
+
+def _require_real_steps(name: str, *args: Any, **options: Any) -> None:
+    for x in (*args, *[options.get(key) for key in ("start", "stop", "step")]):
+        if _is_complex(x):
+            raise ArgumentError(
+                f"jax.numpy.{name}: Passing complex start/stop/step is not supported", where=capture_location()
+            )
+
+
+def _require_integer_exponents(name: str, x1: Any, x2: Any) -> None:
+    del x1
+    if isinstance(x2, float) or getattr(getattr(x2, "dtype", None), "kind", "") in ("f", "c"):
+        raise ArgumentError(f"jax.numpy.{name} not supported for exponents of floats", where=capture_location())
+
+
+def _require_widths(name: str, array: Any, pad_width: Any, *rest: Any, **options: Any) -> None:
+    del array, rest, options
+    if isinstance(pad_width, dict):
+        raise DTypeError(f"jax.numpy.{name}: `pad_width` must be of integral type.", where=capture_location())
+
+
 REQUIREMENTS: dict[str, Callable[..., None]] = {
     **dict.fromkeys(["tril", "triu"], _require_matrix),
     "meshgrid": _require_lines,
@@ -145,7 +171,11 @@ REQUIREMENTS: dict[str, Callable[..., None]] = {
     **dict.fromkeys(["nanpercentile", "nanquantile", "percentile", "quantile"], _require_few_places),
     **dict.fromkeys(["amax", "amin", "max", "min", "nanmax", "nanmin"], _require_initial),
     **dict.fromkeys(["cumulative_prod", "cumulative_sum"], _require_dimensions),
+    "arange": _require_real_steps,
     "histogramdd": _require_sample,
+    "ldexp": _require_integer_exponents,
+    "pad": _require_widths,
+    "repeat": _require_integer_counts,
     **dict.fromkeys(["ravel", "reshape"], _require_order),
     **dict.fromkeys(["diag_indices", "tri", "tril_indices", "triu_indices"], _require_integers),
 }
@@ -367,7 +397,52 @@ def _saturating(place: int) -> Callable[[Function], Function]:
     return rule
 
 
+def _counting_from_zero(function: Function) -> Function:
+    """Return ``bincount``, which counts negative numbers as zeros."""
+
+    @functools.wraps(function)
+    def public(x: Any, weights: Any = None, minlength: Any = 0, **kwargs: Any) -> Any:
+        if getattr(getattr(x, "dtype", None), "kind", "") == "i":
+            x = numhlo.numpy.maximum(x, x.dtype.type(0))
+        least = max(minlength, 0) if isinstance(minlength, int) else minlength
+        return function(x, weights=weights, minlength=least, **kwargs)
+
+    return public
+
+
+def _inserting_at_ends(function: Function) -> Function:
+    """Return ``insert``, which inserts at an end what would be beyond it."""
+
+    @functools.wraps(function)
+    def public(arr: Any, obj: Any, values: Any, axis: Any = None, **kwargs: Any) -> Any:
+        if isinstance(obj, int):
+            extent = np.size(arr) if axis is None else np.shape(arr)[axis]
+            obj = min(max(obj, -extent), extent)
+        return function(arr, obj, values, axis, **kwargs)
+
+    return public
+
+
+def _wrapping_powers(function: Function) -> Function:
+    """Return ``power``, where an array of negative exponents of integers counts by its lowest six bits."""
+
+    @functools.wraps(function)
+    def public(x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(x, y, *args, **kwargs)
+        except ValueError:
+            kinds = [getattr(getattr(v, "dtype", None), "kind", "i" if type(v) is int else "") for v in (x, y)]
+            if set(kinds) - set("iu") or not isinstance(y, np.ndarray) or not np.any(np.asarray(y) < 0):
+                raise
+            return function(x, frozen(np.asarray(y) & np.asarray(63, y.dtype)), *args, **kwargs)
+
+    return public
+
+
 RULES: dict[str, Callable[[Function], Function]] = {
+    "bincount": _counting_from_zero,
+    "insert": _inserting_at_ends,
+    "power": _wrapping_powers,
     "astype": _saturating(0),
     "full": _saturating(1),
     **dict.fromkeys(["angle", "imag", "real"], _of_arrays),

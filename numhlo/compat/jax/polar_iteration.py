@@ -58,7 +58,7 @@ def qdwh(
 
     Parameters
     ----------
-    x : (m, n) Array
+    x : (m, n) array_like
         At least as many rows as columns.
     is_hermitian : bool, optional
         Accepted.
@@ -71,7 +71,8 @@ def qdwh(
 
     Returns
     -------
-    u, h, iterations, is_converged : tuple of Array
+    tuple of four Arrays
+        ``u``, ``h``, the number of iterations, and whether they converged.
 
     Raises
     ------

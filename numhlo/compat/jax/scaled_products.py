@@ -26,8 +26,8 @@ def ragged_dot_general(
 
     Parameters
     ----------
-    lhs, rhs : Array
-    group_sizes : (..., g) Array of int
+    lhs, rhs : array_like
+    group_sizes : (..., g) array_like of int
         What lies behind all groups counts as zero; groups of batches change nothing.
     ragged_dot_dimension_numbers : RaggedDotDimensionNumbers
         Where the ragged dimension stays, the second operand has a dimension of groups; where it is summed over, the
@@ -37,6 +37,10 @@ def ragged_dot_general(
     preferred_element_type : dtype_like, optional
     group_offset : optional
         Must be left out.
+
+    Returns
+    -------
+    Array
 
     Raises
     ------
@@ -109,13 +113,17 @@ def scaled_dot(
 
     Parameters
     ----------
-    lhs, rhs : Array
-    lhs_scale, rhs_scale : Array, optional
+    lhs, rhs : array_like
+    lhs_scale, rhs_scale : array_like, optional
         Of the operands' shapes, but for dimensions that are summed over: there each stands for a block.
     dimension_numbers : tuple, optional
         As those of `lax.dot_general`; those of `jnp.matmul` by default.
     preferred_element_type : dtype_like, optional
         The result's; bfloat16 by default.
+
+    Returns
+    -------
+    Array
 
     Raises
     ------
@@ -177,10 +185,10 @@ def scaled_matmul(lhs: Any, rhs: Any, lhs_scales: Any, rhs_scales: Any, preferre
 
     Parameters
     ----------
-    lhs : (b, m, k) Array
-    rhs : (b, n, k) Array
-    lhs_scales : (b, m, blocks) Array
-    rhs_scales : (b, n, blocks) Array
+    lhs : (b, m, k) array_like
+    rhs : (b, n, k) array_like
+    lhs_scales : (b, m, blocks) array_like
+    rhs_scales : (b, n, blocks) array_like
     preferred_element_type : dtype_like, optional
 
     Returns

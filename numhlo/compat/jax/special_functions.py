@@ -65,6 +65,10 @@ def igamma_grad_a(a: Any, x: Any) -> Any:
     a, x : array_like
         Floats of one shape and dtype.
 
+    Returns
+    -------
+    Array
+
     Examples
     --------
     >>> igamma_grad_a(jnp.float32(2.0), jnp.float32(1.0)).round(3)

@@ -12,7 +12,7 @@ import numpy as np
 
 from numhlo.compat.jax.arrays import Array, immutable_functions, immutably
 from numhlo.compat.jax.compile_time import around_blocks
-from numhlo.compat.jax.deleted_arrays import DeletedArray, delete_donated, refuse_deleted
+from numhlo.compat.jax.deleted_arrays import DeletedArray, delete_donated, refuse_deleted, require_there
 from numhlo.compat.jax.refusals import errors_of_both_kinds
 from numhlo.compat.jax.sharding import require_parts, reshard
 from numhlo.compat.jax.stages import TracedStage
@@ -25,15 +25,15 @@ from numhlo.compilation.signature import Call, Selection
 from numhlo.library.lax import scopes
 from numhlo.library.transformations import checkpointing, closures, jacobians, transposing
 from numhlo.lowering.ir import capture_location
-from numhlo.lowering.ir.errors import ArgumentError, DTypeError
+from numhlo.lowering.ir.errors import ArgumentError, DTypeError, SignatureError
 from numhlo.tracer.core.arguments import ShapeDtypeStruct
 from numhlo.tracer.core.callable_arguments import require_callable
-from numhlo.tracer.core.jax_types import RULES, Process
+from numhlo.tracer.core.jax_types import RULES, Process, jax_rules
 from numhlo.tracer.core.operands import full_of
 from numhlo.tracer.core.semantics import immutable_arrays
 from numhlo.tracer.transformations import differentiating, vectorizing
 from numhlo.tracer.trees.pytree_registration import Partial
-from numhlo.tracer.trees.pytrees import tree_leaves, tree_map
+from numhlo.tracer.trees.pytrees import tree_flatten, tree_leaves, tree_map
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -209,6 +209,7 @@ def raising_both(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def public(*args: P.args, **kwargs: P.kwargs) -> R:
+        require_there(args, kwargs)
         with errors_of_both_kinds:
             return function(*args, **kwargs)
 
@@ -234,6 +235,7 @@ def _applied(transformation: Transformation, what: str) -> Transformation:
 
     def public(fun: Callable[..., Any], *args: Any, **options: Any) -> Any:
         require_callable(fun, f"Expected a callable value: {transformation.__name__}'s fun")
+        require_there(args)
         with errors_of_both_kinds:
             return immutably(transformation)(traced_immutably(fun), *args, **options)
 
@@ -271,7 +273,29 @@ def _array_of(leaf: Any) -> Any:
 grad = _adapted(differentiating.grad, "Make a function that returns the gradient")
 value_and_grad = _adapted(differentiating.value_and_grad, "Make a function that returns value and gradient")
 jacfwd = _adapted(jacobians.jacfwd, "Make a function that returns the Jacobian, column by column")
-jacrev = _adapted(jacobians.jacrev, "Make a function that returns the Jacobian, row by row")
+_jacrev = _adapted(jacobians.jacrev, "Make a function that returns the Jacobian, row by row")
+
+
+def jacrev(fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, **options: Any) -> Callable[..., Any]:
+    """Make a function that returns the Jacobian, row by row; see `numhlo.jacrev`. Results have to be floats."""
+    require_callable(fun, "Expected a callable value: jacrev's fun")
+
+    @functools.wraps(fun)
+    def of_floats(*args: Any, **kwargs: Any) -> Any:
+        found = fun(*args, **kwargs)
+        for x in tree_leaves(found[0] if has_aux else found):
+            if _dtype_of(x).kind in "biu":
+                raise DTypeError(
+                    f"jacrev requires real-valued outputs (output dtype that is a sub-dtype of np.floating), "
+                    f"but got {_dtype_of(x)}",
+                    where=capture_location(),
+                    fix="use vjp",
+                )
+        return found
+
+    return _jacrev(of_floats, argnums, has_aux=has_aux, **options)
+
+
 jacobian = jacrev
 hessian = _adapted(jacobians.hessian, "Make a function that returns the matrix of second derivatives")
 _jvp = _applied(differentiating.jvp, "Return a function's value and its derivative along tangents")
@@ -286,11 +310,23 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
     return _jvp(fun, primals, tangents, has_aux=has_aux)
 
 
+def _dtype_of(x: Any) -> np.dtype:
+    """Return the dtype that an argument has as an array."""
+    dtype = getattr(x, "dtype", None)
+    rules = jax_rules()
+    if dtype is None:
+        return rules.numbers.get(type(x)) or rules.canonical(np.result_type(x))
+    return rules.canonical(dtype) if isinstance(dtype, np.dtype) else dtype
+
+
+def _has_dtype(x: Any, wanted: Any) -> bool:
+    """Return whether a tangent has its primal's dtype, if that is one of floats; Python's floats have any."""
+    return wanted.kind not in "fc" or type(x) in (float, complex) or _dtype_of(x) == wanted
+
+
 def _require_tangent(primal: Any, tangent: Any) -> None:
-    found, wanted = (getattr(x, "dtype", None) or np.result_type(x) for x in (tangent, primal))
-    is_weak = type(tangent) in (float, complex)
-    fits = found.kind in "fcV" if is_weak or type(primal) in (float, complex) else found == wanted
-    if wanted.kind in "fc" and not fits:
+    found, wanted = _dtype_of(tangent), _dtype_of(primal)
+    if not _has_dtype(tangent, wanted):
         raise DTypeError(
             f"jvp: a tangent of dtype {found} for an argument of dtype {wanted}",
             where=capture_location(),
@@ -332,7 +368,40 @@ def _of_dtypes(pull: Callable[..., Any], dtypes: list[Any]) -> Callable[..., Any
     return public
 
 
-linearize = _applied(differentiating.linearize, "Return a function's value and its linear approximation")
+_linearize = _applied(differentiating.linearize, "Return a function's value and its linear approximation")
+
+
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """Return a function's value and its linear approximation; see `numhlo.linearize`. Dtypes have to agree."""
+    value, push, *aux = _linearize(fun, *primals, has_aux=has_aux)
+    leaves, tree = tree_flatten(primals)
+    checked = _of_tangents(push.func, len(push.args), tree, [_dtype_of(x) for x in leaves])
+    return (value, Partial(checked, *push.args, **push.keywords), *aux)
+
+
+def _of_tangents(push: Callable[..., Any], skipped: int, tree: Any, dtypes: list[Any]) -> Callable[..., Any]:
+    @functools.wraps(push)
+    def public(*args: Any) -> Any:
+        tangents, found = tree_flatten(tuple(args[skipped:]))
+        if found != tree:
+            raise SignatureError(
+                f"linearize: tangents of structure {found} for primals of {tree}",
+                where=capture_location(),
+                fix="give one tangent for each primal, in the same containers",
+            )
+        for x, wanted in zip(tangents, dtypes, strict=True):
+            if not _has_dtype(x, wanted):
+                raise ArgumentError(
+                    f"linearize: a tangent of dtype {_dtype_of(x)} for an argument of dtype {wanted}",
+                    where=capture_location(),
+                    why="linearized function called on tangent values inconsistent with the original primal values",
+                    fix="convert the tangent",
+                )
+        return push(*args)
+
+    return public
+
+
 checkpoint = _adapted(checkpointing.checkpoint, "Make a function whose values inside are computed again backwards")
 remat = checkpoint
 linear_transpose = _adapted(transposing.linear_transpose, "Make the transpose of a linear function")

@@ -64,6 +64,10 @@ class ShapeDtypeStruct:
     """How the array is spread over devices: not at all."""
 
     def __init__(self, shape: Sequence[int], dtype: Any, *, weak_type: bool = False, sharding: object = None) -> None:
+        if dtype is None:
+            raise ArgumentError(
+                "ShapeDtypeStruct: dtype must be specified.", where=capture_location(), fix="give one, such as float"
+            )
         self.shape = tuple(operator.index(n) for n in shape)
         self.dtype = np.dtype(dtype)
         self.weak_type = weak_type
@@ -77,6 +81,14 @@ class ShapeDtypeStruct:
     def size(self) -> int:
         """Return the number of elements."""
         return TensorType(self.shape, self.dtype).size
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
 
     def update(self, **changes: Any) -> ShapeDtypeStruct:
         """Return another one that differs in what is given."""

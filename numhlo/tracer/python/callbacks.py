@@ -26,6 +26,12 @@ from numhlo.tracer.trees.pytrees import PyTreeDef, tree_flatten, tree_unflatten
 
 TARGET = "numhlo.python_callback"
 WHOLE_BATCH = ("expand_dims", "broadcast_all")
+NO_LANES = {
+    "none": "vmap is only supported for the pure_callback primitive when vmap_method is given",
+    "ordered": "Cannot `vmap` ordered IO callback.",
+}
+"""Methods by which callbacks refuse to run for lanes, and why; those of JAX's functions."""
+
 CALLBACK_METHODS = (None, "sequential", "sequential_unrolled", *WHOLE_BATCH)
 
 _numbers = itertools.count()
@@ -185,6 +191,14 @@ def call_with_lanes(op: Op, arrays: Sequence[tuple[Any, bool]], size: int) -> li
         The number of lanes.
     """
     name = op.attributes["backend_config"]
+    if isinstance(name, CallbackName) and name.callback.vmap_method in NO_LANES:
+        kind = UnsupportedError if name.callback.vmap_method == "none" else ArgumentError
+        raise kind(
+            f"vmap of callback {name.callback.name}",
+            where=name.callback.where,
+            why=NO_LANES[name.callback.vmap_method],
+            fix="give vmap_method=, such as 'sequential'" if kind is UnsupportedError else "leave ordered= out",
+        )
     if not isinstance(name, CallbackName) or name.callback.vmap_method not in WHOLE_BATCH:
         return None
     wide = name.callback.vmap_method == "broadcast_all"

@@ -100,8 +100,10 @@ def emit_python_callback(  # noqa: PLR0913 - JAX's
     results, token, keepalive
     """
     types = [ShapeDtypeStruct(a.shape, a.dtype) for a in result_avals]
-    call = io_callback if has_side_effect else pure_callback
-    return list(call(lambda *arrays: list(callback(*arrays)), types, *operands)), token, None
+    if has_side_effect:
+        return list(io_callback(lambda *arrays: list(callback(*arrays)), types, *operands)), token, None
+    found = pure_callback(lambda *arrays: list(callback(*arrays)), types, *operands, vmap_method="sequential")
+    return list(found), token, None
 
 
 def __getattr__(name: str) -> object:
