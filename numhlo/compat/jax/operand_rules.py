@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from numhlo.compat.jax.refusals import raise_as_jax
 from numhlo.tracer.core.operands import SEQUENCES
 from numhlo.tracer.core.trace import Tracer
 
@@ -48,7 +49,10 @@ def among_arrays(sign: str, operator: Callable[[Any, Any], Any], reflected: bool
     def public(self: Any, other: Any) -> Any:
         kind = type(other)
         if kind in TAKEN or kind is type(self):
-            return operator(self, other)
+            try:
+                return operator(self, other)
+            except ValueError as error:  # shapes that do not fit: a TypeError in JAX
+                raise_as_jax(error)
         if hasattr(kind, "__jax_array__"):
             return operator(self, other.__jax_array__())
         if isinstance(other, REFUSED):

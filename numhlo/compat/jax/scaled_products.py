@@ -146,7 +146,7 @@ def scaled_dot(
         scaled(x, s, axes, jnp.bfloat16) for x, s, axes in ((left, lhs_scale, sums[0]), (right, rhs_scale, sums[1]))
     ]
     wanted = jnp.bfloat16 if preferred_element_type is None else preferred_element_type
-    return lax.dot_general(*operands, dimension_numbers, preferred_element_type=wanted)
+    return lax.dot_general(operands[0], operands[1], dimension_numbers, preferred_element_type=wanted)
 
 
 def scaled(x: Any, scale: Any, axes: Sequence[int], dtype: Any) -> Any:
@@ -219,4 +219,5 @@ def scaled_matmul(lhs: Any, rhs: Any, lhs_scales: Any, rhs_scales: Any, preferre
         )
     wide = "float64" if jnp.dtype(preferred_element_type) == "float64" else "float32"
     operands = [scaled(x, s, (2,), wide) for x, s in ((left, left_scales), (right, right_scales))]
-    return lax.dot_general(*operands, (((2,), (2,)), ((0,), (0,)))).astype(preferred_element_type)
+    found = lax.dot_general(operands[0], operands[1], (((2,), (2,)), ((0,), (0,))))
+    return found.astype(preferred_element_type)

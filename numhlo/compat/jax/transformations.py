@@ -46,7 +46,7 @@ def traced_immutably(fun: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(fun)
     def body(*args: P.args, **kwargs: P.kwargs) -> R:
         own_args, own_kwargs = tree_map(lambda leaf: leaf, (args, kwargs))
-        with immutable_arrays():
+        with errors_of_both_kinds, immutable_arrays():
             return fun(*own_args, **own_kwargs)
 
     return body

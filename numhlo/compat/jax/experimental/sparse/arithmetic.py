@@ -41,7 +41,9 @@ def add(x: Any, y: Any) -> Any:
     """Return a sum: a sparse one of sparse arrays, a dense one of a sparse and a dense array."""
     if not isinstance(x, StoredElements):
         x, y = y, x
-    if not isinstance(y, JAXSparse):
+    if not isinstance(y, StoredElements):
+        if isinstance(y, JAXSparse):
+            refuse(f"the sum of BCOO and {type(y).__name__}", "use BCOO for both")
         array = jnp.asarray(y)
         if broadcast_shape(x.shape, array.shape) != array.shape:
             refuse(

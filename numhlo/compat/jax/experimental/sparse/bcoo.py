@@ -235,7 +235,7 @@ class BCOO(StoredElements):
             "it is not implemented because it would result in dense output",
         )
 
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _dense_result  # type: ignore[assignment]
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _dense_result
     __hash__ = None  # type: ignore[assignment]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 import numhlo.compat.jax.numpy as jnp
 from numhlo.compat.jax import lax
-from numhlo.compat.jax.experimental.sparse.base import JAXSparse, broadcast_shape, misfit, refuse
+from numhlo.compat.jax.experimental.sparse.base import broadcast_shape, misfit, refuse
 from numhlo.compat.jax.experimental.sparse.elements import StoredElements, extract, places, summed, update_layout
 from numhlo.compat.jax.transformations import vmap
 
@@ -240,7 +240,7 @@ def bcoo_multiply_dense(sp_mat: Any, v: Any) -> Any:
     UnsupportedError
         If the product would have another shape.
     """
-    factor = v if isinstance(v, int | float | complex) else jnp.asarray(v)
+    factor: Any = v if isinstance(v, int | float | complex) else jnp.asarray(v)
     if not getattr(factor, "ndim", 0):
         return sp_mat.data * factor
     if broadcast_shape(factor.shape, sp_mat.shape) != sp_mat.shape:
@@ -367,7 +367,7 @@ def bcoo_conv_general_dilated(  # noqa: PLR0913 - JAX's parameters
     at = (left_at[:, None] + (low - right_at)[None, :]).ravel()
     count = max(0, sizes[0] + low + high - sizes[1] + 1)
     data, at = jnp.where(at < 0, 0, data), jnp.where(at < 0, 0, at)
-    sparse = lhs if isinstance(lhs, JAXSparse) else rhs
+    sparse: Any = lhs if isinstance(lhs, StoredElements) else rhs
     return sparse.like(data[None, None], at[None, None, :, None], (1, 1, count))
 
 
