@@ -127,18 +127,6 @@ def test_late_modules_are_there_and_no_higher_than_who_uses_them():
         assert own == other or height.get(other, 3) < height.get(own, 3), f"{path} may not use {name}"
 
 
-def test_classes_of_data_are_records():
-    found = {
-        path.as_posix()
-        for path in python_files("numhlo")
-        for node in ast.walk(syntax_tree(path))
-        if isinstance(node, ast.ImportFrom) and node.module == "dataclasses"
-        for alias in node.names
-        if alias.name == "dataclass"
-    }
-    assert found == {"numhlo/lowering/ir/records.py"}, "a dataclass takes a quarter of a millisecond of every start"
-
-
 def test_rooms_do_not_import_the_face():
     found = [
         f"{path.as_posix()}:{line} {name}"
