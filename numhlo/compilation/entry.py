@@ -15,9 +15,9 @@ from numhlo.compilation.result_structure import unflattener, with_arrays, with_c
 from numhlo.lowering.ir import capture_location
 from numhlo.lowering.ir.errors import ArgumentError, MutationError
 from numhlo.lowering.ir.interruptions import copy_together
+from numhlo.lowering.ops.strides import SCALAR, Strides
 from numhlo.tracer.core.arguments import LeafType, as_ndarray
 from numhlo.tracer.core.array import Array, stands_for_scalar
-from numhlo.tracer.core.strides import SCALAR, Strides
 from numhlo.tracer.python.function_tracing import TracedFunction
 
 OVERLAP_EFFORT: Any = 10_000  # NumPy's stubs once asked for a Literal

@@ -44,12 +44,12 @@ from numhlo.compilation.traced_again import (
 from numhlo.library.einops_backend import register_einops_backend
 from numhlo.lowering.ir.late_modules import late
 from numhlo.lowering.ir.scoped_values import settle, unsettled
+from numhlo.lowering.ops.strides import SCALAR, Strides
 from numhlo.switches import chosen, using
 from numhlo.tracer.core.aliasing import views
 from numhlo.tracer.core.arguments import LeafType, as_ndarray, leaf_type
 from numhlo.tracer.core.array import Array
 from numhlo.tracer.core.short_tracebacks import short_tracebacks
-from numhlo.tracer.core.strides import SCALAR, Strides
 from numhlo.tracer.core.trace import Trace, Tracer, Watch, current_trace, outside_traces
 from numhlo.tracer.core.type_rules import type_rules
 from numhlo.tracer.python.frozen_draws import refusing_draws, undisturbed

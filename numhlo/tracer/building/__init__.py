@@ -6,6 +6,7 @@ public one of NumPy's name, `runs_anywhere` one that runs outside tracing, too, 
 of a function of Python's or of another package's. `derivatives` has what needs derivatives, and takes time to load.
 """
 
+from numhlo.lowering.ops.strides import Strides, are_contiguous
 from numhlo.tracer.batching.control_flow import map_lanes
 from numhlo.tracer.batching.table import Lanes
 from numhlo.tracer.building.eager import on_plain_arrays, operand_of, runs_anywhere, traces_narrow_floats
@@ -104,7 +105,6 @@ from numhlo.tracer.core.semantics import (
 )
 from numhlo.tracer.core.short_tracebacks import short_tracebacks
 from numhlo.tracer.core.static_arguments import STATIC, naming, needs, unknown_extent_of
-from numhlo.tracer.core.strides import Strides, are_contiguous
 from numhlo.tracer.core.trace import Trace, Tracer, current_trace, outside_traces
 from numhlo.tracer.core.type_rules import NUMPY, TypeRules, type_rules
 from numhlo.tracer.core.view_step import ViewStep

@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol
 
 from numhlo.lowering.ir import Location, Region, TensorType, Value
 from numhlo.lowering.ir.type_variables import TypeVar
-from numhlo.tracer.core.strides import Strides, contiguous_strides
+from numhlo.lowering.ops.strides import Strides, contiguous_strides
 
 TraceT = TypeVar("TraceT", default=Any)
 """What owns a cell: `numhlo.tracer.core.trace.Trace`."""

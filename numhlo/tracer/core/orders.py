@@ -15,7 +15,7 @@ from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import comparison, control_flow, conversion, creation, layout, reduction, sorting
 from numhlo.lowering.ops.elementwise import Elementwise
 from numhlo.lowering.ops.loops import LOOPS
-from numhlo.tracer.core.strides import Strides, are_contiguous, contiguous_strides, reshaped_strides
+from numhlo.lowering.ops.strides import Strides, are_contiguous, contiguous_strides, reshaped_strides
 from numhlo.tracer.core.trace import Tracer
 
 KEEPING = frozenset(

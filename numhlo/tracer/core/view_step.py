@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from numhlo.lowering.ir import TensorType
-from numhlo.tracer.core.strides import Strides
+from numhlo.lowering.ops.strides import Strides
 
 
 class ViewStep(Protocol):

@@ -16,6 +16,7 @@ from numhlo.lowering.ir import Function, Value, capture_location
 from numhlo.lowering.ir.errors import DTypeError, MutationError, NumhloError
 from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import control_flow
+from numhlo.lowering.ops.strides import SCALAR, Strides
 from numhlo.tracer.control_flow.bodies import weak_argument
 from numhlo.tracer.core.arguments import WEAK, LeafType
 from numhlo.tracer.core.array import is_weak_array
@@ -25,7 +26,6 @@ from numhlo.tracer.core.except_clauses import raise_swallowed
 from numhlo.tracer.core.located_errors import naming_the_line
 from numhlo.tracer.core.operands import Unsized, asarray, convert
 from numhlo.tracer.core.semantics import are_arrays_immutable
-from numhlo.tracer.core.strides import SCALAR, Strides
 from numhlo.tracer.core.trace import Trace, Tracer
 from numhlo.tracer.core.type_rules import NUMPY, type_rules
 from numhlo.tracer.python.autograph.undefined import Undefined

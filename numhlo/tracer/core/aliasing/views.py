@@ -14,9 +14,9 @@ import numpy as np
 from numhlo.lowering.ir import TensorType
 from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops import comparison, indexing, layout
+from numhlo.lowering.ops.strides import Strides, are_contiguous, contiguous_strides, reshaped_strides
 from numhlo.tracer.core.bind import bind1
 from numhlo.tracer.core.orders import is_undecided, strides_through
-from numhlo.tracer.core.strides import Strides, are_contiguous, contiguous_strides, reshaped_strides
 from numhlo.tracer.core.ties import BY_LAYOUT, tie
 from numhlo.tracer.core.trace import Tracer, current_trace
 

@@ -1,6 +1,6 @@
 """Strides in memory, in bytes, as NumPy has them: whether a reshape needs a copy, and what it makes of the strides.
 
-The graph knows no layout; this decides only whether a traced reshape is a view or a copy, as it would be in NumPy.
+The graph knows no layout; tracing asks here whether a reshape is a view or a copy, as it would be in NumPy.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from numhlo.tracer.core.strides import are_contiguous, contiguous_strides, reshaped_strides
+from numhlo.lowering.ops.strides import are_contiguous, contiguous_strides, reshaped_strides
 
 
 def random_factors(rng, size):
