@@ -29,6 +29,7 @@ LAZY_LOADERS: dict[str, str] = {
     "numhlo/backend/compiler/service.py:compile_in_process": "where no process can be started, Numba is loaded here",
     "numhlo/backend/disk_cache.py:numba_version": "importlib.metadata takes 12 ms, and only archives need it",
     "numhlo/backend/own_text.py:_archived": "importlib.resources takes 10 ms, and only archives need it",
+    "numhlo/backend/emit/native_calls.py:_rule_of": "few programs have calls in XLA's typed form",
     "numhlo/backend/emit/user_kernels.py:_compile": "Numba is loaded by the first user's kernel, for which it is needed",
     "numhlo/backend/kernels/read.py:_global": "kernel text says itself where its names come from",
     "numhlo/lowering/ops/extension_loading.py:load_extensions": "importlib.metadata takes 12 ms, and names are known",

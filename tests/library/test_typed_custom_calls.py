@@ -156,6 +156,16 @@ def test_batched_and_differentiated(library, rng):
         np.testing.assert_allclose(found, 0.5 * x + 2.5, rtol=1e-12)
 
 
+def test_results_in_the_memory_of_operands(library, rng):
+    described = lambda x, **options: (x, numhlo.ShapeDtypeStruct((), x.dtype))
+    handler = jax.ffi.pycapsule(library.AffineHandler)
+    call = numhlo.custom_call("typed.in_place", handler, result=described, input_output_aliases={0: 0})
+    x = rng.normal(size=(2, 3))
+    for found, total in every_way(lambda x: call(x + 1, **OPTIONS, **NARROW), x):
+        np.testing.assert_array_equal(found, -(2 * (x + 1) + 2.5))
+        np.testing.assert_allclose(total, (x + 1).sum(), rtol=1e-14)
+
+
 def test_bad_handlers(library):
     with pytest.raises(ArgumentError, match="handlers for the stages 'begin', 'execute'"):
         numhlo.custom_call("typed.bad", {"begin": library.CountBegin, "execute": library.CountExecute}, result=COUNT)

@@ -23,7 +23,6 @@ from numhlo.backend.emit import (
     special,
     triangles,
     true_places,
-    typed_calls,
     user_kernels,
     windows,
 )
@@ -48,7 +47,6 @@ __all__ = [
     "special",
     "triangles",
     "true_places",
-    "typed_calls",
     "user_kernels",
     "windows",
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from numhlo.backend.call_errors import keep_error
@@ -21,6 +22,7 @@ from numhlo.lowering.ops.implementations import OPERAND_ORDERS, RESULT_ORDERS
 from numhlo.lowering.ops.native_functions import (
     PLAIN,
     STATUS_BYTES,
+    TYPED,
     WITH_STATUS,
     WITH_TEXT,
     NativeFunction,
@@ -150,7 +152,13 @@ def refuse_native_call(op: Op) -> str:
 def _emit(op: Op, planner: Any) -> None:
     native = native_of(op)
     assert native is not None
-    NATIVE_RULES[native.version](op, planner)
+    _rule_of(native.version)(op, planner)
+
+
+def _rule_of(version: int) -> Callable[[Op, Any], None]:
+    if version == TYPED and version not in NATIVE_RULES:
+        import_module("numhlo.backend.emit.typed_calls")  # adds its rule
+    return NATIVE_RULES[version]
 
 
 NATIVE_RULES: dict[int, Callable[[Op, Any], None]] = dict.fromkeys((PLAIN, WITH_STATUS, WITH_TEXT), emit_native_call)

@@ -87,10 +87,10 @@ def emit_typed_call(op: Op, planner: Any) -> None:
 def _write_buffers(text: KernelText, op: Op, frame: str, base: str) -> list[int]:
     """Write the addresses of arrays and of their extents, and return the extents: they follow the kernel's numbers."""
     values: list[Value] = [*op.operands, *op.results]
-    items, first = items_place(len(values)), len(text.dims)
+    pointers = write_pointers(text, op)
+    items, first = items_place(len(values)), len(text.dims)  # extents follow all numbers
     orders = [*op.attributes.get(OPERAND_ORDERS, ()), *op.attributes.get(RESULT_ORDERS, ())]
     extents: list[int] = []
-    pointers = write_pointers(text, op)
     for number, (value, pointer) in enumerate(zip(values, pointers, strict=True)):
         place = buffer_place(number)
         text.line(f"store_i64({frame}, {place + BUFFER_DATA}, integer_address({pointer}))")

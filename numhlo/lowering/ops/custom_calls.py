@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from numhlo.lowering.ir import Location, Op, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
-from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.extension_loading import load_extensions
 from numhlo.lowering.ops.native_functions import NativeFunction
 
@@ -18,8 +16,7 @@ CustomCall = Callable[[Sequence[np.ndarray], Mapping[str, Any]], Sequence[np.nda
 """``function(arrays, attributes) -> arrays``: must not write into its arrays."""
 
 
-@record(frozen=True)
-class UserRules:
+class UserRules(NamedTuple):
     """How an op that a user registered is batched and differentiated; None: as any op without such rules.
 
     Attributes
@@ -36,8 +33,7 @@ class UserRules:
 NO_RULES = UserRules()
 
 
-@record(frozen=True)
-class Target:
+class Target(NamedTuple):
     """What a custom call of one name reaches.
 
     Attributes
@@ -53,7 +49,7 @@ class Target:
 
     function: CustomCall
     native: NativeFunction | None = None
-    rules: UserRules = field(default=NO_RULES)
+    rules: UserRules = NO_RULES
     where: Location | None = None
 
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from numhlo.lowering.ir import Location
 from numhlo.lowering.ir.errors import ArgumentError
 from numhlo.lowering.ir.native_errors import NativeCallError
-from numhlo.lowering.ir.records import record
 
 PLAIN, WITH_STATUS, WITH_TEXT, TYPED = 1, 2, 3, 4
 """The forms, by ``api_version``."""
@@ -36,8 +35,7 @@ _NARROWEST = 8
 """Bits of the smallest elements that native functions take: narrower ones are packed by some, and not by others."""
 
 
-@record(frozen=True, eq=False)
-class NativeFunction:
+class NativeFunction(NamedTuple):
     """Machine code, and how it is called.
 
     Attributes

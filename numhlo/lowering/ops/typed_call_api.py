@@ -12,11 +12,9 @@ import itertools
 import threading
 import traceback
 from collections.abc import Callable
-from dataclasses import field
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from numhlo.lowering.ir.records import record
 from numhlo.lowering.ops.native_functions import refuse_result
 
 MAJOR, MINOR = 0, 3
@@ -55,7 +53,6 @@ INSTANCE, RUN = 0, 1
 """Words of an execution context: the number of the call's instance, and what tells runs apart that run at a time."""
 
 
-@record
 class Instance:
     """One call with its options: the state that its handlers keep.
 
@@ -65,11 +62,11 @@ class Instance:
         By stage: the type's number and the address.
     """
 
-    states: dict[int, tuple[int, int]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.states: dict[int, tuple[int, int]] = {}
 
 
-@record(frozen=True)
-class _Failure:
+class _Failure(NamedTuple):
     code: int
     message: bytes
 

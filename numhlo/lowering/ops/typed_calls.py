@@ -10,12 +10,11 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from numhlo.lowering.ir.errors import ArgumentError, UnsupportedError
-from numhlo.lowering.ir.records import record
 from numhlo.lowering.ir.types import ELEMENT_TYPES
 from numhlo.lowering.ops.implementations import hashable, options_of
 from numhlo.lowering.ops.native_functions import RUNNERS, TYPED, NativeFunction, address_of
@@ -108,8 +107,7 @@ class _Memory:
         return _ARRAY, self.words(number, array.size, elements)
 
 
-@record(frozen=True, eq=False)
-class Call:
+class Call(NamedTuple):
     """What is the same in all executions of a call with its options and types.
 
     Attributes
@@ -119,7 +117,7 @@ class Call:
         Its number, which stands in the execution context.
     template : ctypes array
         The words of the frame, of the buffers of arguments and results, and of the addresses of these.
-    count : int
+    values : int
         Arguments and results.
     memory : object
         What the template points to.
@@ -128,7 +126,7 @@ class Call:
     native: NativeFunction
     instance: int
     template: Any
-    count: int
+    values: int
     memory: _Memory
 
     @property
@@ -147,20 +145,20 @@ class Call:
 
     def run(self, arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
         """Call the handlers on dense arrays."""
-        values = [*arrays, *results]
+        given = [*arrays, *results]
         words = (ctypes.c_int64 * len(self.template))(*self.template)
         base = ctypes.addressof(words)
         context = (ctypes.c_int64 * 2)(self.instance, base)
         words[CONTEXT] = ctypes.addressof(context)
-        words[ARGUMENTS + GROUP_ITEMS] = base + WORD * items_place(self.count)
-        words[RESULTS + GROUP_ITEMS] = base + WORD * (items_place(self.count) + len(arrays))
+        words[ARGUMENTS + GROUP_ITEMS] = base + WORD * items_place(self.values)
+        words[RESULTS + GROUP_ITEMS] = base + WORD * (items_place(self.values) + len(arrays))
         extents = []
-        for number, value in enumerate(values):
+        for number, value in enumerate(given):
             place = buffer_place(number)
             extents.append((ctypes.c_int64 * max(value.ndim, 1))(*value.shape))
             words[place + BUFFER_DATA] = value.ctypes.data
             words[place + BUFFER_DIMS] = ctypes.addressof(extents[-1])
-            words[items_place(self.count) + number] = base + WORD * place
+            words[items_place(self.values) + number] = base + WORD * place
         for stage, address in self.stages:
             words[STAGE] = stage
             _call(self.native.name, address, words)

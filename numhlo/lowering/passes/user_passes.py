@@ -8,11 +8,10 @@ types. What it makes is verified, dumped and timed as what numhlo's own passes m
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from numhlo.lowering.ir import Function, Location, capture_location
 from numhlo.lowering.ir.errors import ArgumentError, VerificationError
-from numhlo.lowering.ir.records import record
 
 OWN = ("legalize", "rewrite", "remove_dead_ops")
 """The names of numhlo's own passes, in their order."""
@@ -20,8 +19,7 @@ OWN = ("legalize", "rewrite", "remove_dead_ops")
 PassFunction = Callable[[Function], Function | None]
 
 
-@record(frozen=True)
-class UserPass:
+class UserPass(NamedTuple):
     """A pass that a user added.
 
     Attributes
