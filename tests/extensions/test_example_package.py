@@ -277,12 +277,12 @@ def test_bad_definitions(example):
 
 
 def command(*words, installed=None, text=""):
-    """Return what ``python -m numhlo`` prints in a process that may see the package."""
+    """Return the exit status of ``python -m numhlo`` in a process that may see the package, and what it prints."""
     paths = [str(Path(numhlo.__file__).parents[1]), *([str(installed), str(PACKAGE)] if installed else [])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     whole = [sys.executable, "-m", "numhlo", *words]
     ran = subprocess.run(whole, input=text, capture_output=True, text=True, env=environment, check=False)
-    return ran.stdout, ran.stderr
+    return ran.returncode, ran.stdout, ran.stderr
 
 
 @pytest.mark.slow
@@ -290,12 +290,12 @@ def test_installed_packages_are_found(installed, tmp_path, rng):
     x = rng.normal(size=4)
     np.save(tmp_path / "x.npy", x)
     words = ("run", "-", "--input", str(tmp_path / "x.npy"), "--output", str(tmp_path / "y.npy"))
-    _, error = command(*words, text=TEXT)
-    assert "example.rotate can't be run" in error
-    output, error = command(*words, installed=installed, text=TEXT)
-    assert error == ""
+    status, _, error = command(*words, text=TEXT)
+    assert status != 0 and "example.rotate can't be run" in error
+    status, _, error = command(*words, installed=installed, text=TEXT)
+    assert status == 0, error
     np.testing.assert_allclose(np.load(tmp_path / "y.npy"), by_hand(x), rtol=1e-13)
-    output, error = command("opt", "--list", installed=installed)
+    _, output, _ = command("opt", "--list", installed=installed)
     assert output.splitlines() == ["legalize", "rewrite", "remove_dead_ops", "example.join_rotations"]
 
 
