@@ -37,7 +37,7 @@ def print_float(value: np.generic | float, dtype: np.dtype) -> str:
     >>> print_float(float("inf"), np.dtype("float32"))
     '0x7F800000'
     """
-    number = float(value)
+    number = float(np.asarray(value, dtype))
     if not math.isfinite(number):
         bits = np.asarray(value, dtype).reshape(1).view(f"u{dtype.itemsize}")[0]
         return f"0x{int(bits):0{2 * dtype.itemsize}X}"

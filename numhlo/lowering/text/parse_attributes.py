@@ -325,7 +325,8 @@ def _as_integer(kind: str, value: Any) -> Any:
 
 
 def _as_float(kind: str, value: Any) -> Any:
-    return float(value) if isinstance(value, (float, np.floating)) else None
+    with np.errstate(over="ignore"):
+        return float(np.float32(value)) if isinstance(value, (float, np.floating)) else None
 
 
 def _as_tuple(kind: str, value: Any) -> Any:

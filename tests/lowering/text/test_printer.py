@@ -118,6 +118,17 @@ def test_numbers_in_attributes_of_no_declared_kind_keep_their_types(generic):
     assert print_module(parse(text), generic=generic) == text
 
 
+def test_a_float_with_more_digits_than_its_type_has():
+    text = """func.func @main(%x: tensor<2x3xf32>, %y: tensor<3xf32>) -> tensor<2x3xf32> {
+      %0 = "stablehlo.batch_norm_inference"(%x, %y, %y, %y, %y) {epsilon = 9.9999997 : f32, feature_index = 1 : i64}
+        : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+      return %0 : tensor<2x3xf32>
+    }"""
+    printed = print_module(parse(text))
+    assert "epsilon = 1.000000e+01 : f32" in printed
+    assert print_module(parse(printed)) == printed
+
+
 def test_a_function_without_results():
     assert official_parse(print_module(Module([Function("main")]))).count("return") == 1
 
