@@ -1,7 +1,7 @@
 """What type checkers know of a user's program: mypy reads this file, pytest runs it."""
 
 import inspect
-from typing import Any, assert_type, get_type_hints
+from typing import Any, assert_type
 
 import numpy as np
 import pytest
@@ -127,4 +127,4 @@ def test_stages() -> None:
 
 def test_type_checkers_know_all_options_of_jit() -> None:
     (_, *options) = inspect.signature(numhlo.jit).parameters
-    assert list(get_type_hints(JitOptions)) == options
+    assert list(JitOptions.__annotations__) == options

@@ -90,7 +90,7 @@ def print_environment_info(return_string: bool = False) -> str | None:
             f"jax:    {__version__}, by numhlo {numhlo.__version__}",
             f"numpy:  {np.__version__}",
             f"python: {sys.version}",
-            f"device info: {devices()}",
+            f"device info: {devices()[0].device_kind}-{len(devices())}, {len(devices())} local devices",
             f"process_count: {process_count()}",
             f"platform: {platform.uname()}",
         ]
