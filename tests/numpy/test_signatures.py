@@ -88,9 +88,10 @@ DECLARED = {
         "": {
             "checking_leaks": "+enabled",
             **dict.fromkeys(["debug_infs", "debug_nans", "log_compiles"], "+enabled -new_val"),
-            "jit": "+autograph +check +tier0 ~fun",
+            "jit": "+autograph +check +in_layouts +out_layouts +tier0 ~fun",
             "vmap": "+chunk -sum_match",
         },
+        "lax": {"pcast": "~axis_name ~to"},
         "debug": {"breakpoint": "-** -filter_frames -num_frames -token"},
     },
 }

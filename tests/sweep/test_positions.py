@@ -14,7 +14,7 @@ from tests.sweep.sweep import disagreements, make
 
 import numpy as np  # isort: skip
 
-PROGRAMS = 300
+PROGRAMS = 200
 LOOPED_IOTA, INDICES_OF_A_COPY = 101935, 14
 """Programs that were not planned: a table made outside of a loop and flattened inside; indices through two copies."""
 

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from numhlo.library.numpy import families
-from numhlo.tracer.core.numpy_functions import FUNCTIONS, Meanings
+from numhlo.lowering.ir.late_modules import LateTable
+from numhlo.tracer.core.numpy_functions import FUNCTIONS, _is_numpys
 
 
 def late(function, implementation):
-    """Meanings of which one is loaded when it is asked for; and how often the rest was loaded."""
-    made, loads = Meanings(), []
+    """A table of which one is loaded when it is asked for; and how often the rest was loaded."""
+    made, loads = LateTable(_is_numpys), []
     made[np.add] = abs
 
     def load_rest():
@@ -41,7 +42,7 @@ def test_nothing_else_loads_it(other):
 def test_what_families_give_a_meaning_to_is_all_numpys():
     assert families.FAMILIES
     asked = []
-    made = Meanings()
+    made = LateTable(_is_numpys)
     for function in FUNCTIONS:
         made.load_rest = lambda function=function: asked.append(function)
         made.get(function)
