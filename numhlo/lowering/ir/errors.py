@@ -412,10 +412,10 @@ class UnsupportedError(NumhloError, NotImplementedError):
     --------
     >>> import numhlo
     >>> try:
-    ...     numhlo.jit(lambda x: numhlo.numpy.unique(x, axis=0))(numhlo.numpy.ones((3, 2)))
+    ...     numhlo.jit(lambda n: numhlo.numpy.repeat(numhlo.numpy.ones(2), n))(3)
     ... except UnsupportedError as error:
     ...     print(error.what)
-    unique(axis=) of a traced array
+    repeat with traced counts
     """
 
 
