@@ -10,6 +10,7 @@ from numhlo import distributed as d
 from numhlo.distributed import PartitionSpec as P
 from numhlo.errors import ArgumentError, ShapeError
 from tests.oracle import official_parse
+from tests.shards import check_on_every_call
 
 LINE = d.make_mesh((4,), ("x",))
 SQUARE = d.make_mesh((2, 2), ("x", "y"))
@@ -18,11 +19,7 @@ SQUARE = d.make_mesh((2, 2), ("x", "y"))
 def assert_a_grid_gives_the_same(f, args, **options):
     program = d.lower_shard(f, **options)(*args)
     official_parse(program.module.as_text())
-    results = d.ProcessGrid(partitions=program.partitions).run(program.module, program.split(*args))
-    found, wanted = (numhlo.tree.leaves(x) for x in (program.join(results), d.shard_map(f, **options)(*args)))
-    assert len(found) == len(wanted)
-    for mine, other in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(mine, other, rtol=1e-13, atol=1e-15, strict=True)
+    check_on_every_call(program, args, d.shard_map(f, **options), rtol=1e-13, atol=1e-15)
     return program
 
 

@@ -11,6 +11,7 @@ from numhlo import lax, nn
 from numhlo.distributed import PartitionSpec as P
 from numhlo.errors import ArgumentError, ShapeError, UnsupportedError
 from tests.oracle import official_parse
+from tests.shards import check_on_every_call
 
 LINE = d.make_mesh((4,), ("x",))
 SQUARE = d.make_mesh((2, 2), ("x", "y"))
@@ -62,9 +63,7 @@ def test_parts_give_what_the_whole_gives(name):
     f, args, in_specs, out_specs = CASES[name]
     program = d.partition(f, mesh=SQUARE, in_specs=in_specs, out_specs=out_specs)(*args)
     official_parse(program.module.as_text())
-    found = program.join(d.ProcessGrid(partitions=4).run(program.module, program.split(*args)))
-    for mine, other in zip(numhlo.tree.leaves(found), numhlo.tree.leaves(numhlo.jit(f)(*args)), strict=True):
-        np.testing.assert_allclose(mine, other, rtol=1e-12, atol=1e-13, strict=True)
+    check_on_every_call(program, args, numhlo.jit(f), rtol=1e-12, atol=1e-13)
 
 
 def test_training_adds_up_between_devices_and_gathers_nothing():
@@ -76,16 +75,13 @@ def test_training_adds_up_between_devices_and_gathers_nothing():
         return [w - 0.1 * g for w, g in zip(weights, slopes, strict=True)], value
 
     args = [B, A], A, np.ones((8, 4))
-    wanted = numhlo.tree.leaves(step(*args))
     columns, rows = P(None, "y"), P("y", None)
     for mesh, weights, count in ((LINE, [P(), P()], 3), (SQUARE, [columns, rows], 4)):
         specs = {"in_specs": (weights, P("x"), P("x")), "out_specs": (weights, P())}
         program = d.partition(step, mesh=mesh, **specs)(*args)
         text = program.module.as_text()
         assert (text.count('all_reduce"'), text.count('all_gather"')) == (count, 0)
-        found = program.join(d.ProcessGrid(partitions=4).run(program.module, program.split(*args)))
-        for mine, other in zip(numhlo.tree.leaves(found), wanted, strict=True):
-            np.testing.assert_allclose(mine, other, rtol=1e-13)
+        check_on_every_call(program, args, step, rtol=1e-13)
 
 
 def test_what_repeats_or_is_constant_is_made_in_parts():
