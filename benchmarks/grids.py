@@ -32,7 +32,7 @@ from tests.backend.communication.grids import heat, train, training_data
 SIZES = (4, 1 << 14, 1 << 20)
 """Float32 numbers of each process's operand."""
 ITERATIONS = {4: 400, 1 << 14: 200, 1 << 20: 10}
-ROUNDS = 5
+REPEATS = 5
 ADD = """({
       ^bb0(%u: tensor<f32>, %v: tensor<f32>):
         %w = stablehlo.add %u, %v : tensor<f32>
@@ -90,9 +90,9 @@ def by_buffers(name: str, x: np.ndarray, comm: Any) -> Callable[[], object]:
 
 
 def best(call: Callable[[], object], times: int) -> float:
-    """Return the fewest seconds that one of some rounds takes, by `times`."""
+    """Return the fewest seconds that one of some repeats takes, by `times`."""
     found = []
-    for _ in range(ROUNDS):
+    for _ in range(REPEATS):
         start = time.perf_counter()
         call()
         found.append((time.perf_counter() - start) / times)
@@ -134,7 +134,7 @@ def in_mpi(*, deterministic: bool) -> None:
             function.run(x, np.int32(2))
             ready(function)
             ours, theirs = [], []
-            for _ in range(ROUNDS):
+            for _ in range(REPEATS):
                 comm.Barrier()
                 start = time.perf_counter()
                 function.run(x, np.int32(times))

@@ -60,7 +60,7 @@ class Part:
 
     @property
     def polls(self) -> bool:
-        """Return whether it counts rounds between looks at whether the user wants to stop: all parts count together."""
+        """Return whether it counts iterations between looks for an interrupt: all parts count together."""
         return ROUNDS_LEFT in self.draft.counters
 
 

@@ -1,8 +1,8 @@
-"""What rounds of a loop compute of rows of arrays from outside, and of nothing else: of all rows before the loop.
+"""What iterations of a loop compute of rows of arrays from outside, and of nothing else: of all rows before the loop.
 
-``log(u[i])`` in a round of single numbers is scalar code that the round waits for. ``log(u)`` before the loop is SIMD
-code, and a round loads its row of it. That holds for every index, so nothing need be known of how it moves; but that
-there are as many rounds as rows, for nobody to wait for rows that no round reads.
+``log(u[i])`` in an iteration of single numbers is scalar code that the iteration waits for. ``log(u)`` before the loop
+is SIMD code, and an iteration loads its row of it. That holds for every index, so nothing has to be known of its moves;
+but that there are as many iterations as rows, for nobody to wait for rows that no iteration reads.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DEAR = 20
 """What an op costs for each element that is worth an array in memory."""
 
 MOST_IN_ROW = 16
-"""Elements of a row; those of longer ones are SIMD code in the round."""
+"""Elements of a row; those of longer ones are SIMD code in the iteration."""
 
 FEWEST_ROWS = 16
 MOST_ELEMENTS = 1 << 20
@@ -34,7 +34,7 @@ MOST_ELEMENTS = 1 << 20
 
 
 def has_rows_ahead(op: Op) -> bool:
-    """Return whether a loop might compute something for all its rounds at once, as far as a glance at it tells."""
+    """Return whether a loop might compute something for all its iterations at once, as far as a glance at it tells."""
     return op.definition is WHILE and any(map(_is_dear, op.regions[1].ops))
 
 
@@ -92,18 +92,18 @@ class Rows:
         return len(rows)
 
     def note_all(self) -> None:
-        """Note all ops of rounds that compute of rows alone, if it is known how many rounds there are."""
-        rounds = trip_count(self.loop)
-        for op in self.loop.regions[1].ops if rounds is not None else ():
+        """Note all ops of iterations that compute of rows alone, if it is known how many iterations there are."""
+        trips = trip_count(self.loop)
+        for op in self.loop.regions[1].ops if trips is not None else ():
             if op.definition is CONSTANT or (is_moved(op) and all(map(self.is_fixed, op.operands))):
                 self.fixed.add(op.result)
-            elif rounds is not None and self._is_of_rows(op, rounds):
+            elif trips is not None and self._is_of_rows(op, trips):
                 self.note(op)
 
-    def _is_of_rows(self, op: Op, rounds: int) -> bool:
+    def _is_of_rows(self, op: Op, trips: int) -> bool:
         """Return whether an op reads a row of an array from outside, or computes of rows at one index only."""
         if op.definition is DYNAMIC_SLICE:
-            return op.result.tensor.size <= MOST_IN_ROW and self._reads_row(op, rounds)
+            return op.result.tensor.size <= MOST_IN_ROW and self._reads_row(op, trips)
         if not is_moved(op):
             return False
         rows = [value for value in op.operands if value in self.index]
@@ -111,19 +111,19 @@ class Rows:
             return False
         return len({(self.index[value], self.count(value)) for value in rows}) == 1
 
-    def _reads_row(self, op: Op, rounds: int) -> bool:
+    def _reads_row(self, op: Op, trips: int) -> bool:
         array, first, *others = op.operands
         shape = array.tensor.shape
         whole = op.result.tensor.shape == (1, *shape[1:]) and all(map(_is_zero, others))
         if not whole or not self._is_outer(array) or self.is_fixed(first):
             return False
-        return FEWEST_ROWS <= shape[0] <= rounds and array.tensor.size <= MOST_ELEMENTS
+        return FEWEST_ROWS <= shape[0] <= trips and array.tensor.size <= MOST_ELEMENTS
 
     def _is_outer(self, value: Value) -> bool:
         return value not in self.inside and value not in self.changing
 
     def is_fixed(self, value: Value) -> bool:
-        """Return whether a value is the same in all rounds, and can be made before the loop."""
+        """Return whether a value is the same in all iterations, and can be made before the loop."""
         return value in self.fixed or self._is_outer(value)
 
     def is_at(self, value: Value, index: Value, count: int) -> bool:
@@ -131,7 +131,7 @@ class Rows:
         return self.index.get(value) is index and self.count(value) == count
 
     def take(self, value: Value, index: Value, array: Value) -> None:
-        """Take an array for all rows of a value, which a round knows as that at an index."""
+        """Take an array for all rows of a value, which an iteration knows as that at an index."""
         self.index[value], self.arrays[value], self.costs[value] = index, array, 0
 
     def count(self, value: Value) -> int:
@@ -167,7 +167,7 @@ class Rows:
         return op.result
 
     def _outer(self, value: Value) -> Value:
-        """Return what a value that is the same in all rounds is outside."""
+        """Return what a value that is the same in all iterations is outside."""
         op = value.owner
         if not isinstance(op, Op) or value not in self.inside:
             return self.outside.get(value, value)
@@ -192,7 +192,7 @@ class Rows:
         yield from (value for value, cost in self.costs.items() if cost >= DEAR and value in users)
 
     def _row(self, value: Value) -> list[Op]:
-        """Append what computes an array, and return the ops that read a row of it in a round."""
+        """Append what computes an array, and return the ops that read a row of it in an iteration."""
         array, index = self.arrays[value], self.index[value]
         self.append(array)
         zero = make_op(CONSTANT, [], {"value": np.zeros((), index.tensor.dtype)})

@@ -38,8 +38,8 @@ def filled_by(op: Op) -> list[int]:
     """
     if op.definition is not WHILE:
         return []
-    counted, rounds = count_of(op), trip_count(op)
-    if counted is None or rounds is None or not any(_writes_rows(op, k, rounds) for k in range(len(op.operands))):
+    counted, trips = count_of(op), trip_count(op)
+    if counted is None or trips is None or not any(_writes_rows(op, k, trips) for k in range(len(op.operands))):
         return []
     intervals = Intervals()
     intervals.enter(op)
@@ -52,26 +52,26 @@ def filled_by(op: Op) -> list[int]:
     counter = body.arguments[counted.position]
     found = []
     for number, argument in enumerate(body.arguments):
-        if not _writes_rows(op, number, rounds) or op.regions[0].arguments[number] in tested:
+        if not _writes_rows(op, number, trips) or op.regions[0].arguments[number] in tested:
             continue
         update = body.returns[number].owner
         assert isinstance(update, Op)
         row, index = intervals.of(update.operands[2]), update.operands[2]
-        each_once = row is not None and row.within(0, rounds - 1) and _counts(index, counter, intervals)
+        each_once = row is not None and row.within(0, trips - 1) and _counts(index, counter, intervals)
         read = users[argument] != [update] or update.operands.count(argument) > 1 or argument in body.returns
         if each_once and not read:
             found.append(number)
     return found
 
 
-def _writes_rows(op: Op, number: int, rounds: int) -> bool:
+def _writes_rows(op: Op, number: int, trips: int) -> bool:
     """Return whether every round of a loop replaces a row of an array that has as many."""
     body = op.regions[1]
     array, update = body.arguments[number], body.returns[number].owner
     if not isinstance(update, Op) or update.definition is not DYNAMIC_UPDATE_SLICE or update.operands[0] is not array:
         return False
     shape, window = array.tensor.shape, update.operands[1].tensor.shape
-    return len(shape) > 0 and shape[0] == rounds and window == (1, *shape[1:])
+    return len(shape) > 0 and shape[0] == trips and window == (1, *shape[1:])
 
 
 def _outside(op: Op) -> Sequence[Value]:
